@@ -1,0 +1,37 @@
+"""`tidegauge`: every job as a subcommand, for one machine. On a cluster each is a `spark-submit` entry point."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import click
+
+from jobs import __version__
+from jobs.command import run
+from jobs.ingest_events import ingest
+from jobs.reconstruct_timelines import reconstruct
+from jobs.run_pipeline import pipeline
+from jobs.sql_prompt import sql
+
+
+@click.group(
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 all rules hold, 1 only warnings (with --fail-on warn), 2 a rule is broken, "
+    "3 could not run, 64 usage.",
+)
+@click.version_option(__version__, message="tidegauge %(version)s")
+def tidegauge() -> None:
+    """Rebuild log end offsets, in-sync replicas and high watermarks from a Kafka cluster's logs."""
+
+
+for command in (pipeline, ingest, reconstruct, sql):
+    tidegauge.add_command(command)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a subcommand and return its exit code."""
+    return run(tidegauge, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,97 @@
+"""Deliveries of a capture: which of its files are new, and what a run that died left behind.
+
+`source_files` is written last and is the mark that a delivery has landed. A file is known by its content, kind and
+broker: checkpoints of two brokers are often the same bytes and yet two statements.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Row
+from pyspark.sql import functions as F
+
+from jobs.errors import CouldNotRunError
+from jobs.warehouse import Transaction, Warehouse
+from schemas import columns as C
+from schemas.tables import LANDING_TABLES, SOURCE_FILES, Table
+from sources.files import SourceFile
+
+EVENT_TABLES = tuple(table for table in LANDING_TABLES if table is not SOURCE_FILES)
+"""Landing tables in the order in which they are written, before `source_files`."""
+
+IDENTITY = (C.DIGEST, C.KIND, C.BROKER_ID)
+LANDED_FROM = (C.CAPTURE_ID, C.SOURCE_FILE)
+
+
+def digest_of(files: Iterable[SourceFile]) -> str:
+    """A short name for a set of files by their contents, in whatever order they were found."""
+    identities = sorted(f"{file.digest} {file.kind} {file.broker_id}" for file in files)
+    return hashlib.sha256("\n".join(identities).encode()).hexdigest()[:16]
+
+
+def filter_new(warehouse: Warehouse, cluster_id: str, files: Sequence[SourceFile]) -> list[SourceFile]:
+    """The files whose content has not landed for this cluster, each content once."""
+    rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).select(*IDENTITY).collect()
+    landed = {tuple(row) for row in rows}
+    new = {(file.digest, file.kind.value, file.broker_id): file for file in reversed(files)}
+    return [file for identity, file in reversed(new.items()) if identity not in landed]
+
+
+def landed_clusters(warehouse: Warehouse, cluster_id: str | None = None) -> list[str]:
+    """The clusters that have deliveries, or the one that is named; a warehouse without any is an error."""
+    rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).select(C.CLUSTER_ID).distinct().collect()
+    if not rows:
+        message = f"{warehouse.path}: nothing has landed" + (f" for cluster {cluster_id}" if cluster_id else "")
+        raise CouldNotRunError(message)
+    return sorted(row[0] for row in rows)
+
+
+def has_landed(warehouse: Warehouse, cluster_id: str) -> bool:
+    """Whether an earlier delivery of this cluster has landed."""
+    return not warehouse.read(SOURCE_FILES, cluster_id=cluster_id).isEmpty()
+
+
+def next_transaction(warehouse: Warehouse, cluster_id: str, files: Iterable[SourceFile]) -> Transaction:
+    """The transaction all appends of a delivery share; a retry after a withdrawal has a higher version."""
+    version = warehouse.commits(EVENT_TABLES[0], limit=1)[0].version
+    return Transaction(f"{_prefix(cluster_id)}{digest_of(files)}", version)
+
+
+def withdraw_unfinished(warehouse: Warehouse, cluster_id: str) -> bool:
+    """Delete the rows of a delivery that never reached `source_files`; True if there was one."""
+    if _latest(warehouse, EVENT_TABLES[0], cluster_id) == _latest(warehouse, SOURCE_FILES, cluster_id):
+        return False
+    finished = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).select(*LANDED_FROM)
+    landed = reduce(DataFrame.unionAll, [_landed_from(warehouse, table, cluster_id) for table in EVENT_TABLES])
+    left = landed.join(finished, [str(column) for column in LANDED_FROM], "left_anti").collect()
+    for table in EVENT_TABLES:
+        files = [row for row in left if row[C.TABLE_NAME] == table.name]
+        if files:
+            warehouse.delete(table, cluster_id, reduce(Column.__or__, map(_is_from, files)))
+    return True
+
+
+def _landed_from(warehouse: Warehouse, table: Table, cluster_id: str) -> DataFrame:
+    """One row per file that a table has rows of: delivery, file and the table's name."""
+    rows = warehouse.read(table, cluster_id=cluster_id)
+    return rows.select(*LANDED_FROM, F.lit(table.name).alias(C.TABLE_NAME)).distinct()
+
+
+def _is_from(file: Row) -> Column:
+    """Whether a row came with this delivery's file."""
+    is_of_delivery: Column = F.col(C.CAPTURE_ID) == file[C.CAPTURE_ID]
+    return is_of_delivery & (F.col(C.SOURCE_FILE) == file[C.SOURCE_FILE])
+
+
+def _prefix(cluster_id: str) -> str:
+    """How the names of this cluster's transactions begin."""
+    return f"ingest {cluster_id} "
+
+
+def _latest(warehouse: Warehouse, table: Table, cluster_id: str) -> str:
+    """Name of the last delivery of this cluster that the table has a commit of; '' for none."""
+    names = (commit.transaction for commit in warehouse.commits(table))
+    return next((name for name in names if name.startswith(_prefix(cluster_id))), "")

@@ -1,0 +1,97 @@
+"""`tidegauge ingest`: a capture's files into the landing tables. A file lands once, whatever is run again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jobs.command import (
+    capture_option,
+    cluster_option,
+    debug_option,
+    options,
+    run,
+    timezone_option,
+    warehouse_option,
+)
+from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
+from jobs.progress import print_table, say, step
+from jobs.session import describe, spark_session
+from jobs.warehouse import Warehouse
+from schemas.tables import SOURCE_FILES
+from sources.files import SourceFile, capture_root, discover
+from sources.files import cluster_id as stated_cluster_id
+from sources.landing import land
+from sources.lines import read_lines
+
+DEFAULT_CLUSTER_ID = "default"
+
+
+def find_files(capture: Path) -> list[SourceFile]:
+    """The capture's files; looked at before Spark starts, so that a wrong folder is told at once."""
+    with step("look at the capture") as looking:
+        files = discover(capture_root(capture))
+        looking.note = f"{len(files)} files"
+    return files
+
+
+def ingest_files(
+    warehouse: Warehouse, files: Sequence[SourceFile], *, cluster_id: str | None, capture_id: str | None, timezone: str
+) -> tuple[str, dict[str, int]]:
+    """The cluster's id, and the rows that landed by table; none where every file had landed before."""
+    cluster = cluster_id or stated_cluster_id(list(files)) or DEFAULT_CLUSTER_ID
+    with step("open the warehouse") as opening:
+        opening.note = f"cluster {cluster}"
+        for table in (*EVENT_TABLES, SOURCE_FILES):
+            warehouse.create(table)
+        if withdraw_unfinished(warehouse, cluster):
+            opening.note += ", took back what an unfinished run had left"
+    new = filter_new(warehouse, cluster, files)
+    if len(new) < len(files):
+        say(f"  {len(files) - len(new)} of {len(files)} files already landed")
+    return cluster, _land(warehouse, new, cluster, capture_id or digest_of(files), timezone) if new else {}
+
+
+def _land(
+    warehouse: Warehouse, files: Sequence[SourceFile], cluster_id: str, capture_id: str, timezone: str
+) -> dict[str, int]:
+    """Rows by table. `source_files`, the mark of success, comes last."""
+    transaction = next_transaction(warehouse, cluster_id, files)
+    earlier = EVENT_TABLES if has_landed(warehouse, cluster_id) else ()  # nothing to look up makes a smaller plan
+    known = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in earlier}
+    describe(warehouse.spark, "parse lines")
+    with step("parse the lines"):
+        lines = read_lines(warehouse.spark, files)
+        landing = land(lines, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, known=known)
+    rows = {}
+    for table in (*EVENT_TABLES, SOURCE_FILES):
+        frame = landing.source_files if table is SOURCE_FILES else landing.tables[table.name]
+        with step(table.name) as writing:
+            writing.rows = rows[table.name] = warehouse.append(table, frame, transaction).rows
+    return rows
+
+
+@click.command("ingest", epilog="Example: tidegauge ingest examples/captures/failover --warehouse /tmp/lake")
+@click.argument("capture", type=click.Path(path_type=Path))
+@options(warehouse_option, cluster_option, capture_option, timezone_option, debug_option)
+def ingest(capture: Path, warehouse: str, cluster_id: str | None, capture_id: str | None, timezone: str) -> None:
+    """Land a capture's logs, dumps and checkpoints as Delta tables.
+
+    CAPTURE is the folder that holds broker-N/, or whose capture/ does. Any file may be missing, packed (.gz) or
+    rotated. A file of the same content lands once; files that came later add to the cluster's history.
+    """
+    files = find_files(capture)
+    target = Warehouse(spark_session("ingest", warehouse=warehouse), warehouse)
+    _, rows = ingest_files(target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone)
+    print_table(("table", "rows landed"), [(name, f"{count:,}") for name, count in rows.items()])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job and return its exit code."""
+    return run(ingest, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

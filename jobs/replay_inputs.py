@@ -1,0 +1,38 @@
+"""What the engine must know before it can plan: how many slots a partition needs, which protocol was spoken."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.errors import CouldNotRunError
+from replay.assignment import SLOTS
+from replay.profile import Profile, profile_for
+from schemas import columns as C
+from schemas.tables import SETTINGS
+from sources.server_log import KAFKA_VERSION
+
+PROTOCOL = ("metadata.version", "inter.broker.protocol.version")
+LAG_TIME = "replica.lag.time.max.ms"
+
+
+def slots_of(assigned: DataFrame) -> int:
+    """Size of the longest assignment; a delivery that names no replica has nothing to replay."""
+    row = assigned.agg(F.max(F.size(SLOTS))).first()
+    if row is None or row[0] is None:
+        message = "no partition has landed: nothing to replay"
+        raise CouldNotRunError(message)
+    return int(row[0])
+
+
+def profile_of(landed: Mapping[str, DataFrame]) -> Profile:
+    """The protocol the cluster spoke last, by its own settings; the newest one where they do not tell."""
+    asked = (KAFKA_VERSION, *PROTOCOL, LAG_TIME)
+    settings = landed[SETTINGS.name].where(F.col(C.NAME).isin(*asked) & F.col(C.VALUE).isNotNull())
+    rows = settings.groupBy(C.NAME).agg(F.max_by(C.VALUE, C.EVENT_TIME)).collect()
+    latest: dict[str, str] = {row[0]: row[1] for row in rows}
+    protocol = next((latest[name] for name in PROTOCOL if name in latest), None)
+    lag_time = latest.get(LAG_TIME)
+    return profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))

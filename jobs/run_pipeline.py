@@ -1,0 +1,47 @@
+"""`tidegauge pipeline`: a capture into a warehouse with timelines, in one Spark session."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from jobs.command import (
+    capture_option,
+    cluster_option,
+    debug_option,
+    options,
+    run,
+    timezone_option,
+    warehouse_option,
+)
+from jobs.ingest_events import find_files, ingest_files
+from jobs.progress import print_table
+from jobs.reconstruct_timelines import reconstruct_cluster
+from jobs.session import spark_session
+from jobs.warehouse import Warehouse
+
+
+@click.command("pipeline", epilog="Example: tidegauge pipeline examples/captures/failover --warehouse /tmp/lake")
+@click.argument("capture", type=click.Path(path_type=Path))
+@options(warehouse_option, cluster_option, capture_option, timezone_option, debug_option)
+def pipeline(capture: Path, warehouse: str, cluster_id: str | None, capture_id: str | None, timezone: str) -> None:
+    """Ingest a capture and reconstruct its cluster's timelines.
+
+    CAPTURE is the folder that holds broker-N/, or whose capture/ does.
+    """
+    files = find_files(capture)
+    target = Warehouse(spark_session("pipeline", warehouse=warehouse), warehouse)
+    cluster, landed = ingest_files(target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone)
+    written = landed | reconstruct_cluster(target, cluster)
+    print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job and return its exit code."""
+    return run(pipeline, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,108 @@
+"""The Spark session of a job: spark-submit's where it started us, else a local one configured from conf/."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import IO
+
+from delta import configure_spark_with_delta_pip
+from pyspark.logger import PySparkLogger
+from pyspark.sql import SparkSession
+
+from jobs.command import DEBUG
+from jobs.errors import CouldNotRunError
+from jobs.progress import say, step
+
+LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
+CONF = "TIDEGAUGE_SPARK_CONF"
+"""Environment variable that names another properties file for a local session, e.g. one with more memory."""
+
+
+def spark_session(app_name: str, *, warehouse: str) -> SparkSession:
+    """The session to work in: the active one, spark-submit's, or a new local one with Delta, in UTC."""
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must find the driver's packages
+    spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse)
+    # It prints every failed statement's error as JSON, beside the exception that says the same.
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = not os.environ.get(DEBUG)
+    spark.conf.set("spark.sql.session.timeZone", "UTC")  # whatever a cluster's default is: all times are UTC
+    return spark
+
+
+def describe(spark: SparkSession, what: str) -> None:
+    """Name the next jobs in Spark's UI; over Spark Connect there is no SparkContext to name them in."""
+    context = getattr(spark, "sparkContext", None)
+    if context is not None:
+        context.setJobDescription(what)
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """The settings of a Spark properties file: `key value` lines, `#` comments."""
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    pairs = (line.split(None, 1) for line in lines if line and not line.startswith("#"))
+    return {key: value.strip() for key, value in pairs}
+
+
+def _new_session(app_name: str, warehouse: str) -> SparkSession:
+    """A session of our own: under spark-submit as submitted, else local with the settings of conf/."""
+    builder = SparkSession.builder.appName(f"tidegauge {app_name}")
+    if "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit: master, settings and jars are its business
+        spark = builder.getOrCreate()
+        if "io.delta" not in (spark.conf.get("spark.sql.extensions", "") or ""):
+            message = "Spark was started without Delta: spark-submit --properties-file conf/spark-cluster.conf …"
+            raise CouldNotRunError(message)
+        return spark
+    for key, value in _local_settings(warehouse).items():
+        builder = builder.config(key, value)
+    if not _delta_is_fetched():
+        say("fetching Delta's jars, once (about 90 MB) …")
+    with step("start Spark"):
+        return _start(configure_spark_with_delta_pip(builder))
+
+
+def _local_settings(warehouse: str) -> dict[str, str]:
+    """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names."""
+    path = Path(os.environ.get(CONF) or LOCAL_CONF)
+    if not path.is_file():
+        message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
+        raise CouldNotRunError(message)
+    return {"spark.master": "local[*]", "spark.sql.warehouse.dir": warehouse, **read_properties(path)}
+
+
+def _delta_is_fetched() -> bool:
+    """Whether Ivy's cache has Delta of the installed version."""
+    return any(Path.home().glob(f".ivy2*/jars/io.delta_delta-spark_*-{version('delta-spark')}.jar"))
+
+
+def _start(builder: SparkSession.Builder) -> SparkSession:
+    """Start the JVM with its chatter (Ivy's report, warnings of the JDK) put aside, shown if it does not start."""
+    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as chatter:
+        try:
+            with _stderr_to(chatter):
+                return builder.getOrCreate()
+        except Exception as error:
+            chatter.seek(0)
+            tail = [line.strip() for line in chatter.read().splitlines() if line.strip()][-20:]
+            say("\n".join(tail))
+            message = "Spark did not start; above is the end of what it said (Java 17 and, once, Maven Central needed)"
+            raise CouldNotRunError(message) from error
+
+
+@contextmanager
+def _stderr_to(file: IO[str]) -> Iterator[None]:
+    """Let processes started meanwhile inherit `file` as their stderr; with --debug they keep ours."""
+    if os.environ.get(DEBUG):
+        yield
+        return
+    ours = os.dup(2)
+    os.dup2(file.fileno(), 2)
+    try:
+        yield
+    finally:
+        os.dup2(ours, 2)
+        os.close(ours)

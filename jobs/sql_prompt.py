@@ -1,0 +1,88 @@
+"""`tidegauge sql`: ad-hoc SQL over a warehouse, all its tables registered by name."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Sequence
+
+import click
+from pyspark.errors import PySparkException
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from jobs.command import debug_option, options, run, warehouse_option
+from jobs.errors import CouldNotRunError, reason
+from jobs.progress import print_table, say
+from jobs.session import spark_session
+from jobs.warehouse import Warehouse
+
+with contextlib.suppress(ImportError):  # line editing and history, where Python was built with it
+    import readline  # noqa: F401
+
+HELP = "SQL ends with ;   SHOW TABLES;   DESCRIBE incidents;   quit"
+
+
+def print_result(spark: SparkSession, statement: str, limit: int) -> None:
+    """Run one statement and print its rows, times in UTC, at most `limit` of them."""
+    result = spark.sql(statement)
+    # By position: a result may have two columns of one name.
+    texts = result.toDF(*[f"c{i}" for i in range(len(result.columns))])
+    shown = texts.select([F.col(name).cast("string") for name in texts.columns]).limit(limit + 1).collect()
+    print_table(result.columns, [["NULL" if v is None else v for v in row] for row in shown[:limit]])
+    if len(shown) > limit:
+        say(f"first {limit} rows; --limit shows more")
+
+
+def statements() -> Iterator[str]:
+    """The statements a person types, each ended by ; at a line's end, until quit or the end of input."""
+    typed: list[str] = []
+    while True:
+        try:
+            line = input("tidegauge> " if not typed else "         > ")
+        except EOFError:
+            return
+        if not typed and line.strip().rstrip(";").lower() in {"quit", "exit"}:
+            return
+        typed.append(line)
+        if line.rstrip().endswith(";"):
+            yield "\n".join(typed).strip().rstrip(";")
+            typed = []
+
+
+def prompt(spark: SparkSession, limit: int) -> None:
+    """Answer statements until the person leaves; a wrong one is told and the next is asked for."""
+    say(HELP)
+    for statement in statements():
+        try:
+            print_result(spark, statement, limit)
+        except PySparkException as error:
+            say(reason(error))
+
+
+@click.command(
+    "sql", epilog="Example: tidegauge sql --warehouse /tmp/lake -e 'SELECT kind, count(*) FROM incidents GROUP BY kind'"
+)
+@options(warehouse_option, debug_option)
+@click.option("-e", "statement", metavar="SQL", help="Run this and end, instead of asking for statements.")
+@click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Rows of a result to print.")
+def sql(warehouse: str, statement: str | None, limit: int) -> None:
+    """Ask a warehouse in SQL; each table is there under its own name."""
+    spark = spark_session("sql", warehouse=warehouse)
+    tables = Warehouse(spark, warehouse).register_views()
+    if not tables:
+        message = f"{warehouse} has no tables of tidegauge"
+        raise CouldNotRunError(message)
+    if statement is not None:
+        print_result(spark, statement.strip().rstrip(";"), limit)
+        return
+    print_table(("table", "a row is"), [(table.name, table.comment) for table in tables])
+    prompt(spark, limit)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job and return its exit code."""
+    return run(sql, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

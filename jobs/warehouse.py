@@ -1,0 +1,138 @@
+"""The warehouse: a folder (or URI) with one Delta table per `schemas.tables.Table`, and the few ways it is touched.
+
+Every write is one Delta commit, so that a run that fails leaves a table as it was or as it should be. Rows are
+counted by that commit itself: no second pass over the data, and an answer also where Delta skips a known transaction
+(an `Observation` on a plan that is then never run would be waited for for ever).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from delta.tables import DeltaTable
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs import __version__
+from jobs.command import CLUSTER_ID
+from jobs.errors import CouldNotRunError
+from jobs.session import describe
+from schemas import columns as C
+from schemas.tables import ALL_TABLES, Table
+
+SCHEMA_VERSION = "1"
+"""Bumped when a table of `schemas` gains a column; nothing else may change."""
+
+
+class Transaction(NamedTuple):
+    """Names an append: Delta does one of the same name and version (or a lower one) only once."""
+
+    name: str
+    version: int
+
+
+class Commit(NamedTuple):
+    """A table's commit: what it wrote, and the transaction it was for ('' for none)."""
+
+    version: int
+    rows: int
+    transaction: str
+
+
+@dataclass(frozen=True)
+class Warehouse:
+    """The Delta tables below one folder."""
+
+    spark: SparkSession
+    path: str
+
+    def location(self, table: Table) -> str:
+        """Folder of the table."""
+        return f"{self.path.rstrip('/')}/{table.name}"
+
+    def has(self, table: Table) -> bool:
+        """Whether the table is there."""
+        return DeltaTable.isDeltaTable(self.spark, self.location(table))
+
+    def create(self, table: Table) -> None:
+        """Create the table if it is missing: comments, constraints and clustering in one commit."""
+        if self.has(table):
+            return
+        builder = DeltaTable.createIfNotExists(self.spark).location(self.location(table)).comment(table.comment)
+        builder = builder.addColumns(table.schema)
+        if table.clustering:
+            builder = builder.clusterBy(*[str(column) for column in table.clustering])  # Delta checks `type() is str`
+        for name, value in _properties(table).items():
+            builder = builder.property(name, value)
+        builder.execute()
+
+    def append(self, table: Table, frame: DataFrame, transaction: Transaction) -> Commit:
+        """Append rows once: a second append for the same transaction changes nothing."""
+        describe(self.spark, f"append to {table.name}")
+        writer = table.conform(frame).write.format("delta").mode("append").option("userMetadata", transaction.name)
+        writer = writer.option("txnAppId", transaction.name).option("txnVersion", transaction.version)
+        writer.save(self.location(table))
+        return self.commits(table, limit=1)[0]
+
+    def replace(self, table: Table, frame: DataFrame, cluster_id: str) -> Commit:
+        """Put `frame` in the place of all rows of a cluster, at once; Delta refuses rows of another one."""
+        describe(self.spark, f"replace {table.name}")
+        writer = table.conform(frame).write.format("delta").mode("overwrite")
+        writer.option("replaceWhere", _is_of(cluster_id)).save(self.location(table))
+        return self.commits(table, limit=1)[0]
+
+    def delete(self, table: Table, cluster_id: str, condition: Column) -> None:
+        """Delete rows of a cluster."""
+        describe(self.spark, f"delete of {table.name}")
+        stored = DeltaTable.forPath(self.spark, self.location(table))
+        stored.delete((F.col(C.CLUSTER_ID) == cluster_id) & condition)
+
+    def read(self, table: Table, *, cluster_id: str | None = None, version: int | None = None) -> DataFrame:
+        """The table's rows, of one cluster if named, as of a Delta version if given."""
+        if not self.has(table):
+            message = f"{self.path} has no table {table.name}"
+            raise CouldNotRunError(message)
+        reader = self.spark.read.format("delta")
+        if version is not None:
+            reader = reader.option("versionAsOf", version)
+        rows = reader.load(self.location(table))
+        return rows if cluster_id is None else rows.where(F.col(C.CLUSTER_ID) == cluster_id)
+
+    def commits(self, table: Table, *, limit: int | None = None) -> list[Commit]:
+        """The table's commits, the newest first; each costs a look at its log entry, none reads data."""
+        table_now = DeltaTable.forPath(self.spark, self.location(table))
+        entries = (table_now.history() if limit is None else table_now.history(limit)).collect()
+        return [_commit(entry.asDict()) for entry in entries]
+
+    def register_views(self) -> list[Table]:
+        """Register each table that is there as a temporary view of its name, for ad-hoc SQL."""
+        present = [table for table in ALL_TABLES if self.has(table)]
+        for table in present:
+            self.read(table).createOrReplaceTempView(table.name)
+        return present
+
+
+def _properties(table: Table) -> dict[str, str]:
+    """Table properties: versions, and each constraint under the key that `ALTER TABLE … ADD CONSTRAINT` writes.
+
+    Given at creation they are in the table's first commit; one ALTER each would be a commit each, after it.
+    """
+    constraints = {f"delta.constraints.{name}": predicate for name, predicate in table.constraints}
+    return {"tidegauge.schema_version": SCHEMA_VERSION, "tidegauge.engine_version": __version__, **constraints}
+
+
+def _is_of(cluster_id: str) -> str:
+    """The predicate of a cluster's rows, as SQL text; an id that could end the literal is refused."""
+    if not CLUSTER_ID.fullmatch(cluster_id):
+        message = f"cluster id {cluster_id!r}: letters, digits and _ . : - only, at most 128"
+        raise CouldNotRunError(message)
+    return f"{C.CLUSTER_ID} = '{cluster_id}'"
+
+
+def _commit(entry: dict[str, object]) -> Commit:
+    """A line of Delta's history; rows copied along with a replaced file were there before."""
+    metrics = entry["operationMetrics"]
+    counts = metrics if isinstance(metrics, dict) else {}
+    rows = int(counts.get("numOutputRows", 0)) - int(counts.get("numCopiedRows", 0))
+    return Commit(int(str(entry["version"])), rows, str(entry["userMetadata"] or ""))

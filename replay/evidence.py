@@ -1,0 +1,106 @@
+"""Order by evidence: what the clock leaves open, the HW in a response decides.
+
+A fetch that is answered at once carries the HW from just before its own update (P:1514): wherever the order by the
+clock says otherwise, and the difference is one the clock cannot resolve, the fetch is moved across the event that
+raised the HW. And an acks=all success proves the HW past its last record: where no logged event explains that, a
+request was in flight when its broker was killed, and a WITNESS bears its fruit.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.leader import leader_states
+from replay.leaderships import STATED_HW
+from replay.order import NS_PER_US
+from replay.profile import Profile
+from replay.windows import FIRST, NOW, after, before, carried, place, tenure_whole
+from schemas import columns as C
+from schemas.kinds import EventType
+
+CLOCK_ERROR_US = 5_000
+"""How far a line's time may be off beyond the time the broker worked on the request; measured: 99 % within it."""
+
+ALL_ACKS = -1
+
+
+def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the events of `ordered` in the order the responses bear out, with the witnesses that are needed."""
+    states = leader_states(ordered, slots, profile)
+    known = states.withColumn(C.HIGH_WATERMARK, F.greatest(F.col(N.RISEN_TO), F.coalesce(STATED_HW, F.lit(-1))))
+    moved = _with_rises(known).withColumn(N.ORDER_NS, F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
+    monotone = moved.withColumn(N.ORDER_NS, F.max(N.ORDER_NS).over(_along()))
+    return _with_witnesses(monotone).select(*ordered.columns)
+
+
+def _along() -> WindowSpec:
+    """A stream up to and with this event: what is certainly ordered stays so."""
+    stream = Window.partitionBy(*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID).orderBy(N.STREAM_POS)
+    return stream.rowsBetween(FIRST, NOW)
+
+
+def _with_witnesses(known: DataFrame) -> DataFrame:
+    """Return the events, and a WITNESS at the response of each acks=all success that no logged event explains.
+
+    The ISR that answered for it is the one at the append: the witness brings it along, to say whose remote LEO it
+    proves.
+    """
+    proven = F.col(C.LAST_OFFSET) + 1
+    unexplained = (
+        (F.col(C.EVENT_TYPE) == EventType.APPEND.value)
+        & (F.col(C.ACKS) == ALL_ACKS)
+        & (F.col(C.ERROR_CODE) == 0)
+        & (proven > F.col("highest"))
+    )
+    steps = F.when(unexplained, F.array(F.lit(EventType.APPEND.value), F.lit(EventType.WITNESS.value))).otherwise(
+        F.array(F.col(C.EVENT_TYPE))
+    )
+    ended = known.withColumn("highest", F.max(C.HIGH_WATERMARK).over(tenure_whole()))
+    rows = ended.withColumn("step", F.explode(steps))
+    witness = F.col("step") == EventType.WITNESS.value
+    return rows.withColumns(
+        {
+            C.EVENT_TYPE: F.col("step"),
+            N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
+            N.ORDER_NS: F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US).otherwise(F.col(N.ORDER_NS)),
+        }
+    )
+
+
+def _with_rises(known: DataFrame) -> DataFrame:
+    """Return the events with the rise of the HW before and the rise after each: where a fetch may have to move to.
+
+    A rise is (from, to, order_ns, local_us) of the event that raised the HW.
+    """
+    hw_before = F.coalesce(F.lag(C.HIGH_WATERMARK).over(place()), F.col(C.HIGH_WATERMARK))
+    marked = known.withColumn("hw_before", hw_before)
+    rise = F.struct(
+        F.col("hw_before").alias("low"),
+        F.col(C.HIGH_WATERMARK).alias("high"),
+        F.col(N.ORDER_NS).alias("ns"),
+        F.col(N.LOCAL_US).alias("local_us"),
+    )
+    rises = F.when(F.col(C.HIGH_WATERMARK) > F.col("hw_before"), rise)
+    return marked.withColumns({"last_rise": carried(rises, before()), "next_rise": carried(rises, after())})
+
+
+def _moved_to() -> Column:
+    """Return the place the stated HW gives a fetch that was answered at once; NULL where it may stay."""
+    stated = F.col(C.RESPONSE_HIGH_WATERMARK)
+    immediate = (
+        (F.col(C.EVENT_TYPE) == EventType.FETCH.value)
+        & ~F.col(C.IS_PARKED)
+        & (F.col(C.ERROR_CODE) == 0)
+        & (stated >= 0)
+    )
+    last, following = F.col("last_rise"), F.col("next_rise")
+
+    def is_near(rise: Column) -> Column:
+        apart = F.abs(F.col(N.ORDER_NS) - rise["ns"])
+        return apart <= (CLOCK_ERROR_US + F.col(N.LOCAL_US) + rise["local_us"]) * NS_PER_US
+
+    earlier = immediate & (stated < F.col("hw_before")) & (stated >= last["low"]) & is_near(last)
+    later = immediate & (stated > F.col("hw_before")) & (stated <= following["high"]) & is_near(following)
+    return F.when(earlier, last["ns"] - 1).when(later, following["ns"] + 1)

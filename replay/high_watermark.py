@@ -1,0 +1,68 @@
+"""The fold: what a leader's HW may rise to (`Partition.maybeIncrementLeaderHW`, P:1152).
+
+The smallest LEO among the leader and the replicas that hold the HW: the maximal ISR, and replicas outside it that were
+caught up within the lag time and may join. Nothing while the committed ISR is under the effective min ISR.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import in_mask
+from replay.in_sync import is_caught_up, is_eligible
+from replay.names import slot_column
+from replay.profile import Profile
+from replay.windows import so_far
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType as E
+
+UNKNOWN_MIN_ISR = -1
+
+
+def effective_min_isr() -> Column:
+    """Return min.insync.replicas, at most the replication factor (P:391 effectiveMinIsr); 1 where unknown."""
+    assigned = F.bit_count(F.col(N.ASSIGNED_MASK)).cast("int")
+    return F.when(F.col(C.MIN_ISR) < 0, 1).otherwise(F.least(F.col(C.MIN_ISR), assigned))
+
+
+def is_under_min_isr() -> Column:
+    """Return whether the committed ISR is smaller than the effective min ISR (P:382); a pending change counts not."""
+    return F.bit_count(F.col(N.ISR_MASK)).cast("int") < effective_min_isr()
+
+
+def holds(slot: int, profile: Profile, joining: Column) -> Column:
+    """Return whether the HW waits for the replica in `slot`, which is not the leader."""
+    maximal = in_mask(F.col(N.ISR_MASK).bitwiseOR(joining), slot)
+    waited_for = is_caught_up(slot, profile) & is_eligible(slot, profile)
+    assigned = in_mask(F.col(N.ASSIGNED_MASK), slot)
+    return (F.col(N.LEADER_SLOT) != slot) & assigned & (maximal | waited_for)
+
+
+def smallest_held(slots: int, profile: Profile, joining: Column) -> Column:
+    """Return the smallest LEO of the leader and the replicas that hold the HW; -1 counts, and holds it."""
+    held = [
+        F.when(holds(i, profile, joining), F.col(slot_column(C.REMOTE_LEO, i))).otherwise(F.col(C.LOG_END_OFFSET))
+        for i in range(slots)
+    ]
+    return F.least(F.col(C.LOG_END_OFFSET), *held)
+
+
+def candidate(slots: int, profile: Profile, joining: Column) -> Column:
+    """Return what the event lets the HW rise to; NULL where the HW is not evaluated or may not rise.
+
+    A witness (an acks=all success that no logged event explains) proves the HW by itself. Where the ISR is unknown so
+    is the candidate.
+    """
+    allowed = F.col(N.IS_EVALUATED) & F.col(N.ISR_MASK).isNotNull()
+    if profile.min_isr_gate:
+        allowed = allowed & ~is_under_min_isr()
+    proven = F.when(F.col(C.EVENT_TYPE) == E.WITNESS.value, F.col(C.LAST_OFFSET) + 1)
+    return F.when(allowed, smallest_held(slots, profile, joining)).otherwise(proven)
+
+
+def risen_to() -> Column:
+    """Return the greatest candidate of the leadership so far; -1 before the first."""
+    return F.coalesce(F.max(N.CANDIDATE).over(so_far()), F.lit(UNKNOWN_OFFSET))

@@ -1,0 +1,98 @@
+"""Who holds the HW besides the committed ISR: replicas that were caught up a moment ago, and one that is joining.
+
+This is protocol in code, for it compares replicas with the leader over time: `ReplicaState.isCaughtUp` and
+`Replica.updateFetchStateOrThrow` (R:84-91), `Partition.maybeExpandIsr` (P:1018), `PendingExpandIsr.maximalIsr` (P:237).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import in_mask
+from replay.names import slot_column
+from replay.profile import Profile
+from replay.windows import before as rows_before
+from replay.windows import carried, place, so_far
+from schemas import columns as C
+from schemas.kinds import EventType as E
+
+NEVER_US = 0
+"""lastCaughtUpTimeMs of a replica that was not in the ISR when the leadership began."""
+
+
+def _is(event: str) -> Column:
+    return F.col(C.EVENT_TYPE) == str(event)
+
+
+def now_us() -> Column:
+    """Return the time of the event on the leader's clock, in microseconds (bigint)."""
+    return F.expr(N.ORDER_US)
+
+
+def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
+    """Return the events with `caught_up_us_<slot>`: lastCaughtUpTimeMs of each replica after them.
+
+    A fetch at or past the leader's LEO is caught up now; one past the LEO of the replica's previous fetch was so at
+    the time of that fetch. A leadership begins with "now" for its ISR and never for the rest.
+    """
+    previous: dict[str, Column] = {}
+    for i in range(slots):
+        fetched = _is(E.FETCH) & (F.col(N.SLOT) == i)
+        kept = _is(E.BECOME_LEADER) & ~F.col(N.IS_NEW_LEADER)
+        begun = F.struct(
+            F.col(C.LOG_END_OFFSET).alias("leo"),
+            F.when(in_mask(F.col(N.ISR_MASK), i), now_us()).otherwise(NEVER_US).alias("us"),
+        )
+        at = F.struct(F.col(C.LOG_END_OFFSET).alias("leo"), now_us().alias("us"))
+        previous[slot_column("previous", i)] = carried(F.when(fetched, at).when(kept, begun), rows_before())
+    caught: dict[str, Column] = {}
+    for i in range(slots):
+        before = F.col(slot_column("previous", i))
+        fetched = _is(E.FETCH) & (F.col(N.SLOT) == i)
+        proof = (
+            F.when(fetched & (F.col(C.FETCH_OFFSET) >= F.col(C.LOG_END_OFFSET)), now_us())
+            .when(fetched & (F.col(C.FETCH_OFFSET) >= before["leo"]), before["us"])
+            .when(_is(E.BECOME_LEADER) & in_mask(F.col(N.ISR_MASK), i), now_us())
+        )
+        caught[slot_column(N.CAUGHT_UP_US, i)] = F.coalesce(F.max(proof).over(so_far()), F.lit(NEVER_US))
+    return states.withColumns(previous).withColumns(caught).drop(*previous)
+
+
+def is_eligible(slot: int, profile: Profile) -> Column:
+    """Return whether the replica may join the ISR: it has fetched from this leader and is not fenced (3.6+)."""
+    if not profile.eligibility:
+        return F.lit(True)
+    return (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~in_mask(F.col(N.FENCED_MASK), slot)
+
+
+def is_caught_up(slot: int, profile: Profile) -> Column:
+    """Return whether the replica was caught up within replica.lag.time.max.ms (`<=`, R:62)."""
+    return now_us() - F.col(slot_column(N.CAUGHT_UP_US, slot)) <= profile.lag_time_ms * 1000
+
+
+def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the events with `joining_mask`: the replica whose joining the ISR is in flight, as a bit mask.
+
+    A fetch proposes its replica when nothing else is in flight, it is eligible and outside the ISR, and its offset has
+    reached the HW and the epoch's start. The HW without a joining replica decides it, for before the proposal there
+    is none; and as the HW a leadership begins with is at most the epoch's start, its start need not be known. The
+    proposal ends with any commit or rejection, and none is made while a shrink is in flight.
+    """
+    settled = _is(E.BECOME_LEADER) | _is(E.ISR_CHANGE) | _is(N.REJECTION)
+    risen_before = F.coalesce(F.lag(N.RISEN_TO).over(place()), F.lit(-1))
+    proposes = F.lit(0)
+    for i in range(slots):
+        may = is_eligible(i, profile) & in_mask(F.col(N.ASSIGNED_MASK), i) & ~in_mask(F.col(N.ISR_MASK), i)
+        proposes = F.when((F.col(N.SLOT) == i) & may, 1 << i).otherwise(proposes)
+    reached = F.col(C.FETCH_OFFSET) >= F.greatest(risen_before, F.col(N.EPOCH_START))
+    wish = F.when(_is(E.FETCH) & reached, proposes).otherwise(0)
+    marked = states.withColumn("wish", wish).withColumn(
+        "wishes", F.sum(F.when((F.col("wish") > 0) | _is(N.SHRINK_PROPOSED), 1).otherwise(0)).over(so_far())
+    )
+    since = marked.withColumn("settled_at", carried(F.when(settled, F.col("wishes")), so_far()))
+    first = F.col("wishes") - F.coalesce(F.col("settled_at"), F.lit(0)) == 1
+    assigned = F.when(settled, 0).when((F.col("wish") > 0) & first, F.col("wish"))
+    joining = F.coalesce(carried(assigned, so_far()), F.lit(0))
+    return since.withColumn(N.JOINING_MASK, joining).drop("wish", "wishes", "settled_at")

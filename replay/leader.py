@@ -1,0 +1,58 @@
+"""What a leader knew after each event: one projection a level of dependency, all over the same sort.
+
+remote LEOs, LEO, ISR -> who was caught up -> candidates without a joining replica -> who was joining -> candidates.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.high_watermark import candidate, risen_to
+from replay.in_sync import with_caught_up, with_joining
+from replay.names import slot_column
+from replay.profile import Profile
+from replay.rules import assigned, current, evaluates_high_watermark
+from replay.windows import carried, tenure_before
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+
+LEADER_VARIABLES = (C.LOG_END_OFFSET, C.LOG_START_OFFSET, N.ISR_MASK, N.ASSIGNED_MASK, N.FENCED_MASK)
+
+
+def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """One row per event, with the leader's state after it: LEO, remote LEO of each slot, masks, `risen_to`.
+
+    `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
+    greater of it and the HW the leadership began with.
+    """
+    states = with_variables(ordered, slots)
+    caught_up = with_caught_up(states, slots)
+    alone = caught_up.withColumn(N.CANDIDATE, candidate(slots, profile, joining=F.lit(0)))
+    joining = with_joining(alone.withColumn(N.RISEN_TO, risen_to()), slots, profile)
+    together = joining.withColumn(N.CANDIDATE, candidate(slots, profile, joining=F.col(N.JOINING_MASK)))
+    return together.withColumn(N.RISEN_TO, risen_to())
+
+
+def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
+    """Return the events with every variable of the rules table as it stood after them."""
+    every = (1 << slots) - 1
+    variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
+    variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
+    variables[C.LOG_START_OFFSET] = F.coalesce(variables[C.LOG_START_OFFSET], F.lit(UNKNOWN_OFFSET))
+    variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.lit(every))
+    variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
+    for i in range(slots):
+        variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(current(C.REMOTE_LEO, i), F.lit(UNKNOWN_OFFSET))
+        before = carried(assigned(C.REMOTE_LEO, i), tenure_before())
+        variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))
+    with_state = ordered.withColumns(variables)
+    of_fetcher = F.lit(None)
+    for i in range(slots):
+        of_fetcher = F.when(F.col(N.SLOT) == i, F.col(slot_column(N.REMOTE_LEO_BEFORE, i))).otherwise(of_fetcher)
+    return (
+        with_state.withColumn("fetcher_leo_before", of_fetcher)
+        .withColumn(N.IS_EVALUATED, F.coalesce(evaluates_high_watermark(), F.lit(False)))
+        .drop(*[slot_column(N.REMOTE_LEO_BEFORE, i) for i in range(slots)])
+    )

@@ -1,0 +1,87 @@
+"""`leader_timeline`: an event at a partition's leader, and what the leader knew after it."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import SLOTS, in_mask, replicas_of
+from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, smallest_held
+from replay.names import slot_column
+from replay.profile import Profile
+from replay.starts import START_IS_STATED
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType, Exactness
+
+PUBLIC_EVENTS = tuple(str(event.value) for event in EventType)
+
+
+def with_high_watermark(states: DataFrame, starts: DataFrame) -> DataFrame:
+    """Return the events with `high_watermark`, its bounds and its exactness: the greater of start and candidates."""
+    known = states.join(F.broadcast(starts), [*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, N.TENURE], "left")
+    start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
+    is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
+    low = F.greatest(start, risen)
+    high = F.when(is_unknown, F.greatest(risen, F.col(N.EPOCH_START))).otherwise(low)
+    is_stated = (F.col(START_IS_STATED) & (start > risen)) | (F.col(C.EVENT_TYPE) == EventType.WITNESS.value)
+    return known.withColumns(
+        {
+            C.HIGH_WATERMARK: low,
+            C.HIGH_WATERMARK_LOW: low,
+            C.HIGH_WATERMARK_HIGH: high,
+            C.EXACTNESS: F.when(is_unknown, Exactness.BOUNDED.value)
+            .when(is_stated, Exactness.STATED.value)
+            .otherwise(Exactness.EXACT.value),
+        }
+    )
+
+
+def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
+    joining = F.col(N.JOINING_MASK)
+    public = known.where(F.col(C.EVENT_TYPE).isin(*PUBLIC_EVENTS))
+    return T.LEADER_TIMELINE.conform(
+        public.withColumns(
+            {
+                C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
+                C.REMOTE_LEO_MAP: _remote_leos(slots),
+                C.ISR: replicas_of(F.col(N.ISR_MASK), slots),
+                C.MAXIMAL_ISR: replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots),
+                C.IS_UNDER_MIN_ISR: is_under_min_isr(),
+                C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(F.lit(UNKNOWN_OFFSET)),
+                C.HIGH_WATERMARK_LIMITED_BY: _limited_by(slots, profile, joining),
+                C.LAST_STABLE_OFFSET: F.col(C.HIGH_WATERMARK),
+                C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
+                C.LOG_END_OFFSET_HIGH: F.col(C.LOG_END_OFFSET),
+            }
+        )
+    )
+
+
+def _replica(slot: int) -> Column:
+    return F.get(F.col(SLOTS), F.lit(slot))
+
+
+def _remote_leos(slots: int) -> Column:
+    """Return the leader's idea of every other assigned replica's LEO, by replica id."""
+    entries = []
+    for i in range(slots):
+        others = (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i) & _replica(i).isNotNull()
+        entries.append(F.when(others, F.struct(_replica(i).alias("of"), F.col(slot_column(C.REMOTE_LEO, i)).alias("leo"))))
+    return F.map_from_entries(F.array_compact(F.array(*entries)))
+
+
+def _limited_by(slots: int, profile: Profile, joining: Column) -> Column:
+    """Return the replicas whose LEO is the smallest that the HW waits for, where that is below the leader's."""
+    smallest = smallest_held(slots, profile, joining)
+    below = smallest < F.col(C.LOG_END_OFFSET)
+    limits = [
+        F.when(
+            below & holds(i, profile, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest), _replica(i)
+        )
+        for i in range(slots)
+    ]
+    return F.array_compact(F.array(*limits))

@@ -1,0 +1,116 @@
+"""Leaderships: a leader epoch, cut again where its leader's process restarts and keeps the epoch.
+
+Small tables, one row a leadership; the events are many and are joined with them once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.assignment import SLOTS
+from replay.names import INCARNATION, IS_NEW_LEADER, TENURE
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import ChangeKind, StatementKind
+
+START_US = "start_us"
+"""bigint: when the broker applied it, microseconds since the epoch, on its own clock."""
+STATED_LEO = "stated_log_end_offset"
+"""bigint: "from offset O" of the state-change line; NULL where no line says."""
+STATED_HW = "stated_high_watermark"
+"""bigint: "high watermark H" of the same line; NULL where no line says."""
+LOADED_HW = "loaded_high_watermark"
+"""bigint: HW the process loaded from its checkpoint just before; NULL where it had a role already."""
+
+_ROLES = (ChangeKind.BECOME_LEADER, ChangeKind.BECOME_FOLLOWER)
+
+
+def leaderships(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per leadership: leader, begin, what its line states, whether its process led just before.
+
+    Columns: the partition key, leader_epoch, incarnation, tenure, leader_id, is_new_leader, start_us, stated_*,
+    loaded_high_watermark. Source: `Partition.makeLeader`; a restarted process starts with epoch -1, so that its first
+    metadata is always a new epoch to it, even where the cluster's leader epoch is the same.
+    """
+    begun = _begun(landed)
+    numbered = begun.withColumn(
+        INCARNATION,
+        F.row_number().over(Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(START_US, C.LEADER_ID)) - 1,
+    )
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, INCARNATION)
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    same_leader = F.lag(C.LEADER_ID).over(in_order).eqNullSafe(F.col(C.LEADER_ID))
+    return (
+        numbered.withColumn(IS_NEW_LEADER, F.col(IS_NEW_LEADER) | ~same_leader)
+        .withColumn(TENURE, F.sum(F.col(IS_NEW_LEADER).cast("int")).over(so_far))
+        .select(
+            *C.PARTITION_KEY, C.LEADER_EPOCH, INCARNATION, TENURE, C.LEADER_ID, IS_NEW_LEADER, START_US,
+            STATED_LEO, STATED_HW, LOADED_HW,
+        )
+    )  # fmt: skip
+
+
+def _begun(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per "starts at leader epoch" of a leader, with the role its process had before."""
+    roles = _role_changes(landed)
+    by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(START_US, "rank", C.LEADER_EPOCH)
+    marked = roles.withColumn("before", F.lag(C.CHANGE_KIND).over(by_broker)).withColumn(
+        "loaded", F.lag(LOADED_HW).over(by_broker)
+    )
+    return marked.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(
+        *C.PARTITION_KEY,
+        C.LEADER_EPOCH,
+        F.col(C.BROKER_ID).alias(C.LEADER_ID),
+        START_US,
+        (~F.col("before").eqNullSafe(ChangeKind.BECOME_LEADER.value)).alias(IS_NEW_LEADER),
+        STATED_LEO,
+        STATED_HW,
+        F.col("loaded").alias(LOADED_HW),
+    )
+
+
+def _role_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per change of role of a broker, and per log that its process loaded."""
+    at = F.unix_micros(C.EVENT_TIME).alias(START_US)
+    said = _stated_on_line(landed[T.BROKER_STATEMENTS.name])
+    roles = landed[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _ROLES]))
+    changed = roles.join(said, [*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME], "left").select(
+        *C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.CHANGE_KIND, at, F.lit(1).alias("rank"), STATED_LEO, STATED_HW,
+        F.lit(None).cast("bigint").alias(LOADED_HW),
+    )  # fmt: skip
+    loads = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.LOADED_HW.value)
+    unsaid: Column = F.lit(None).cast("bigint")
+    loaded = loads.select(
+        *C.PARTITION_KEY, C.BROKER_ID, F.lit(-1).alias(C.LEADER_EPOCH),
+        F.lit(StatementKind.LOADED_HW.value).alias(C.CHANGE_KIND), at, F.lit(0).alias("rank"),
+        unsaid.alias(STATED_LEO), unsaid.alias(STATED_HW), F.col(C.OFFSET).alias(LOADED_HW),
+    )  # fmt: skip
+    return changed.unionByName(loaded)
+
+
+def _stated_on_line(statements: DataFrame) -> DataFrame:
+    """One row per broker, epoch and time: the LEO and HW a leader began with, as the line of its change says."""
+
+    def said(kind: StatementKind) -> Column:
+        return F.max(F.when(F.col(C.KIND) == kind.value, F.col(C.OFFSET)))
+
+    leo, hw = said(StatementKind.BECAME_LEADER_LEO), said(StatementKind.BECAME_LEADER_HW)
+    return (
+        statements.where(F.col(C.KIND).isin(StatementKind.BECAME_LEADER_LEO.value, StatementKind.BECAME_LEADER_HW.value))
+        .groupBy(*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME)
+        .agg(leo.alias(STATED_LEO), hw.alias(STATED_HW))
+    )
+
+
+def with_context(begun: DataFrame, assigned: DataFrame) -> DataFrame:
+    """One row per partition and leader epoch: `slots` and `incarnations`, the leaderships of that epoch in order."""
+    entry = F.struct(INCARNATION, START_US, TENURE, C.LEADER_ID, IS_NEW_LEADER, STATED_LEO, STATED_HW)
+    per_epoch = begun.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(
+        F.sort_array(F.collect_list(entry)).alias("incarnations")
+    )
+    return per_epoch.join(assigned, list(C.PARTITION_KEY)).select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS
+    )

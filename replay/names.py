@@ -1,0 +1,53 @@
+"""Columns that live only between the stages of the engine; public ones are in `schemas.columns`."""
+
+from __future__ import annotations
+
+from schemas import columns as C
+
+# fmt: off
+INCARNATION = "incarnation"           # int: how often the leader's process started within this leader epoch, from 0
+TENURE = "tenure"                     # int: leaderships in a row of one running leader process; remote LEOs survive inside
+SLOT = "slot"                         # int: position of the replica in the partition's assignment; -1 none
+LEADER_SLOT = "leader_slot"           # int: the leader's slot
+IS_NEW_LEADER = "is_new_leader"       # bool: BECOME_LEADER of a process that did not lead just before
+EVENT_US = "event_us"                 # bigint: when the leader handled it, microseconds since the epoch, by its clock
+LOCAL_US = "local_us"                 # bigint: width of the interval [event_us, event_us + local_us] it truly lies in
+RESPONSE_US = "response_us"           # bigint: when the response was built
+NEXT_FETCH_US = "next_fetch_us"       # bigint: when the same replica fetched next; NULL never again in the capture
+FOLLOWER_LEO = "follower_leo"         # bigint: the fetcher's own LEO after it took the response; -1 unknown
+ORDER_NS = "order_ns"                 # bigint: place in the leadership; microseconds by the clock, corrected by evidence
+STREAM_RANK = "stream_rank"           # int: which certain order the event belongs to: 0 metadata, 1 appends, 2 + slot fetches
+STREAM_POS = "stream_pos"             # bigint: place within that certain order
+NEW_ISR_MASK = "new_isr_mask"         # int: committed ISR the event brings, as a bit mask of slots; NULL none
+NEW_ASSIGNED_MASK = "new_assigned_mask"  # int: assignment it brings (adding and removing replicas too); NULL none
+NEW_FENCED_MASK = "new_fenced_mask"   # int: replicas it shows fenced or shutting down; NULL none
+NEW_LOG_START = "new_log_start_offset"  # bigint: log start offset it brings; NULL none
+ISR_MASK = "isr_mask"                 # int: committed ISR after the event; NULL unknown
+ASSIGNED_MASK = "assigned_mask"       # int: assignment after the event
+FENCED_MASK = "fenced_mask"           # int: fenced replicas after the event
+EPOCH_START = "epoch_start_offset"    # bigint: leaderEpochStartOffset: the leader's LEO when the epoch began for its process
+RECEIVED_HW = "received_high_watermark"  # bigint: the HW in the response
+START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
+CANDIDATE = "candidate"               # bigint: what the HW may rise to by this event; NULL where it is not evaluated
+RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
+IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
+REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
+CAUGHT_UP_US = "caught_up_us"         # bigint per slot: lastCaughtUpTimeMs, in microseconds
+JOINING_MASK = "joining_mask"         # int: replica whose joining the ISR is in flight, as a bit mask of slots
+RESPONSE = "RESPONSE"                 # event type of the engine alone: a follower has taken a response
+REJECTION = "REJECTION"               # likewise: an ISR change in flight came to nothing
+SHRINK_PROPOSED = "SHRINK_PROPOSED"   # likewise: a smaller ISR is in flight
+FENCING = "FENCING"                   # likewise: replicas were fenced or unfenced in the leader's metadata
+ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
+# fmt: on
+
+LEADERSHIP = (*C.PARTITION_KEY, TENURE, C.LEADER_EPOCH, INCARNATION)
+"""One leadership of one broker process; the unit of replay."""
+
+IN_ORDER = (ORDER_NS, STREAM_RANK, STREAM_POS)
+"""The total order within a leadership."""
+
+
+def slot_column(name: str, slot: int) -> str:
+    """Return the name of `name`'s column for `slot`."""
+    return f"{name}_{slot}"

@@ -1,0 +1,77 @@
+"""Order by the leader's clock, kept monotone along what is certainly ordered.
+
+A request log is written in the order of completion, and its times are good to a millisecond. Appends of an epoch are
+certainly in the order of their offsets, one replica's fetches in the order of their session. Two brokers' clocks are
+never compared. What the clock leaves open, `evidence` decides.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.leaderships import STATED_LEO
+from replay.windows import FIRST, NOW
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType
+
+NS_PER_US = 1000
+_STREAM = (*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID)
+_FETCHES_IN_ORDER = (C.LEADER_EPOCH, N.INCARNATION, N.ORDER_NS, C.SESSION_EPOCH, C.SOURCE_LINE)
+_WITHIN = (C.BASE_OFFSET, C.SESSION_EPOCH, N.EVENT_US, C.SOURCE_FILE, C.SOURCE_LINE)
+
+
+def ordered_by_clock(placed: DataFrame) -> DataFrame:
+    """Return the events with their stream, their place in it, and `order_ns`, never falling along a stream.
+
+    A fetch also gets `next_fetch_us` and `follower_leo`: its replica's own LEO once it took the response, which its
+    next fetch tells, wherever that went. An idempotent producer's repeat (an old base offset, appended once) stays
+    where the clock puts it: it must not drag later appends with it.
+    """
+    certain = Window.partitionBy(*_STREAM).orderBy(*_WITHIN)
+    of_replica = Window.partitionBy(*C.PARTITION_KEY, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
+    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    append = F.col(C.EVENT_TYPE) == EventType.APPEND.value
+    rank = F.when(fetch, F.col(N.SLOT) + 2).when(append, 1).otherwise(0)
+    streams = placed.withColumns(
+        {
+            N.STREAM_RANK: rank,
+            C.SESSION_ID: F.when(fetch, F.col(C.SESSION_ID)).otherwise(0),
+            C.SESSION_EPOCH: F.when(fetch, F.col(C.SESSION_EPOCH)).otherwise(0),
+            C.BASE_OFFSET: F.when(append, F.col(C.BASE_OFFSET)).otherwise(0),
+        }
+    )
+    clock = F.col(N.EVENT_US) * NS_PER_US
+    repeats = append & F.coalesce(F.lag(C.BASE_OFFSET).over(certain) == F.col(C.BASE_OFFSET), F.lit(False))
+    counted = streams.withColumns(
+        {
+            N.STREAM_POS: F.row_number().over(certain).cast("bigint"),
+            "is_repeat": repeats | (append & F.coalesce(F.col(C.BASE_OFFSET) < F.col(STATED_LEO), F.lit(False))),
+        }
+    )
+    never_back = F.max(F.when(~F.col("is_repeat"), clock)).over(certain.rowsBetween(FIRST, NOW))
+    monotone = counted.withColumns(
+        {
+            N.ORDER_NS: F.when(F.col("is_repeat"), clock).otherwise(never_back),
+            N.EPOCH_START: F.coalesce(F.col(STATED_LEO), F.min(F.when(append, F.col(C.BASE_OFFSET))).over(Window.partitionBy(*N.LEADERSHIP))),
+        }
+    )
+    next_fetch = F.lead(F.col(C.FETCH_OFFSET)).over(of_replica)
+    told = monotone.withColumns(
+        {
+            N.NEXT_FETCH_US: F.when(fetch, F.lead(F.expr(N.ORDER_US)).over(of_replica)),
+            N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_fetch)),
+        }
+    )
+    return told.drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat")
+
+
+def _leo_after(next_fetch_offset: Column) -> Column:
+    """Return the fetcher's LEO after the response; -1 where records came and no later fetch tells how many."""
+    asked = F.col(C.FETCH_OFFSET)
+    nothing_came = F.coalesce(F.col(C.RECORDS_SIZE), F.lit(0)) <= 0
+    return (
+        F.when(nothing_came, asked).when(next_fetch_offset > asked, next_fetch_offset).otherwise(F.lit(UNKNOWN_OFFSET))
+    )

@@ -1,0 +1,58 @@
+"""Protocol versions as named profiles: what changed, and since when; data, not code paths."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+
+class Truncation(StrEnum):
+    """By which rule a follower cuts its log when a new leader is elected."""
+
+    HIGH_WATERMARK = "high_watermark"
+    """To its own HW (`ReplicaManager.makeFollowers` before KIP-101, protocol 0.11.0)."""
+    LEADER_EPOCH = "leader_epoch"
+    """To the end offset of its latest epoch at the leader (KIP-101 and KIP-279)."""
+    FETCH_DIVERGENCE = "fetch_divergence"
+    """To the diverging epoch of a fetch response (KIP-595, protocol 2.7-IV1)."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The rules a cluster replicates by: a Kafka version, its protocol, and the settings that bear on the HW."""
+
+    truncation: Truncation = Truncation.FETCH_DIVERGENCE
+    min_isr_gate: bool = True
+    """The HW stands still while the committed ISR is under the effective min ISR (KIP-966, 3.7; KAFKA-15583)."""
+    eligibility: bool = True
+    """A caught-up replica outside the ISR holds the HW only if it may join (3.6; KAFKA-15021)."""
+    lag_time_ms: int = 30_000
+    """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
+
+    def what_if(self, **changes: object) -> Profile:
+        """Return this profile with `changes`: the same events under another protocol."""
+        return replace(self, **changes)  # type: ignore[arg-type]
+
+
+def release(text: str | None) -> tuple[int, int, int]:
+    """Return the leading numbers of a Kafka version or protocol (`4.1.0`, `3.6-IV1`, `0.10.2`); zeros if none."""
+    numbers = [int(n) for n in re.findall(r"\d+", (text or "").split("-")[0])][:3]
+    return (*numbers, 0, 0, 0)[:3]  # type: ignore[return-value]
+
+
+def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: int | None = None) -> Profile:
+    """Return the profile of a Kafka `version` that speaks `protocol`; an unknown version is taken as the newest.
+
+    `protocol` is inter.broker.protocol.version or metadata.version: 2.8.2 at protocol 0.10.2 truncates to the HW.
+    """
+    kafka = release(version) if version else (9, 0, 0)
+    spoken = release(protocol) if protocol else kafka
+    if spoken < (0, 11, 0):
+        truncation = Truncation.HIGH_WATERMARK
+    elif spoken < (2, 7, 0) or kafka < (2, 8, 0):
+        truncation = Truncation.LEADER_EPOCH
+    else:
+        truncation = Truncation.FETCH_DIVERGENCE
+    lag = lag_time_ms if lag_time_ms is not None else (10_000 if kafka < (2, 5, 0) else 30_000)
+    return Profile(truncation, min_isr_gate=kafka >= (3, 7, 0), eligibility=kafka >= (3, 6, 0), lag_time_ms=lag)

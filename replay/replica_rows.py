@@ -1,0 +1,105 @@
+"""`replica_timeline`: a replica's own state from one change of it to the next.
+
+A leader's state is its own. A follower's LEO is what it asks for, and after a response what its next fetch asks for;
+its HW is the smaller of the HW it was told and its LEO after the append (`AbstractFetcherThread.processFetchRequest`,
+`UnifiedLog.maybeUpdateHighWatermark`, UL:590).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import SLOTS, in_mask
+from replay.names import slot_column
+from replay.windows import across, carried
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType, Exactness, Role
+
+_STATE = (C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.LEADER_EPOCH)
+
+
+def replica_timeline(known: DataFrame, slots: int) -> DataFrame:
+    """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`."""
+    own = _with_own_state(known, slots)
+    states = own.select(
+        C.CLUSTER_ID, C.CAPTURE_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.EVENT_SEQ,
+        F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
+        F.explode(F.array_compact(F.array(*[_state(i) for i in range(slots)]))).alias("of"),
+    ).select("*", "of.*")  # fmt: skip
+    changed = states.withColumn("before", F.lag(F.struct(*_STATE)).over(_of_replica())).where(
+        ~F.col("before").eqNullSafe(F.struct(*_STATE))
+    )
+    until = F.lead(C.VALID_FROM).over(_of_replica())
+    return T.REPLICA_TIMELINE.conform(
+        changed.withColumn(C.VALID_TO, F.when(until.isNotNull(), F.greatest(C.VALID_FROM, until)))
+    )
+
+
+def _of_replica() -> WindowSpec:
+    return Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+
+
+def _is(event: str, slot: int) -> Column:
+    return (F.col(C.EVENT_TYPE) == str(event)) & (F.col(N.SLOT) == slot)
+
+
+def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
+    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `is_taken_<slot>`: did the replica take it?"""
+    columns: dict[str, Column] = {}
+    for i in range(slots):
+        leads = F.col(N.LEADER_SLOT) == i
+        fetch, response = _is(EventType.FETCH, i), _is(N.RESPONSE, i)
+        taken = F.col(N.NEXT_FETCH_US).isNotNull() & (F.col(N.FOLLOWER_LEO) >= 0)
+        leo = F.when(fetch, F.col(C.FETCH_OFFSET)).when(response & taken, F.col(N.FOLLOWER_LEO))
+        told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
+        columns[slot_column("own_leo", i)] = _last(F.when(leads, F.col(C.LOG_END_OFFSET)).otherwise(leo))
+        columns[slot_column("own_hw", i)] = _last(
+            F.when(leads, F.col(C.HIGH_WATERMARK)).otherwise(F.when(response & taken, told))
+        )
+        columns[slot_column("is_open", i)] = response & ~taken
+    return known.withColumns(columns)
+
+
+def _last(value: Column) -> Column:
+    return F.coalesce(carried(value, across()), F.lit(UNKNOWN_OFFSET))
+
+
+def _state(slot: int) -> Column:
+    """Return the state of the replica in `slot` after the event; NULL where the event does not touch it."""
+    leads = F.col(N.LEADER_SLOT) == slot
+    touched = leads | _is(EventType.FETCH, slot) | _is(N.RESPONSE, slot) | F.col(C.EVENT_TYPE).isin(
+        EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value, EventType.WITNESS.value
+    )  # fmt: skip
+    assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()
+    leo, hw = F.col(slot_column("own_leo", slot)), F.col(slot_column("own_hw", slot))
+    remote = F.col(slot_column(C.REMOTE_LEO, slot))
+    open_end = F.col(slot_column("is_open", slot))
+    clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
+    leo_high = F.when(open_end, F.greatest(leo, F.col(C.LOG_END_OFFSET))).otherwise(leo)
+    hw_high = F.when(open_end, F.greatest(clamped, F.col(C.RESPONSE_HIGH_WATERMARK))).otherwise(clamped)
+    hw_low = F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(clamped)
+    state = F.struct(
+        F.get(F.col(SLOTS), F.lit(slot)).alias(C.REPLICA_ID),
+        F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value).alias(C.ROLE),
+        leo.alias(C.LOG_END_OFFSET),
+        F.when(leads, leo).otherwise(remote).alias(C.REMOTE_LEO),
+        clamped.alias(C.HIGH_WATERMARK),
+        F.coalesce(in_mask(F.col(N.ISR_MASK), slot), F.lit(False)).alias(C.IN_ISR),
+        _exactness(leads, open_end).alias(C.EXACTNESS),
+        leo.alias(C.LOG_END_OFFSET_LOW),
+        leo_high.alias(C.LOG_END_OFFSET_HIGH),
+        hw_low.alias(C.HIGH_WATERMARK_LOW),
+        F.when(leads, F.col(C.HIGH_WATERMARK_HIGH)).otherwise(hw_high).alias(C.HIGH_WATERMARK_HIGH),
+    )
+    return F.when(touched & assigned, state)
+
+
+def _exactness(leads: Column, open_end: Column) -> Column:
+    """Return how the state is known: a response that no later fetch follows may not have arrived."""
+    return (
+        F.when(leads, F.col(C.EXACTNESS)).when(open_end, Exactness.BOUNDED.value).otherwise(Exactness.EXACT.value)
+    )

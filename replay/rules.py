@@ -1,0 +1,143 @@
+"""The protocol, as one table: on this event, for these replicas, this variable becomes that.
+
+Kafka 4.1.0 is described; what older versions do otherwise is a field of `replay.profile.Profile`. Line numbers are of
+the 4.1.0 sources: P = kafka/cluster/Partition.scala, R = org/apache/kafka/server/replica/Replica.java,
+UL = org/apache/kafka/storage/internals/log/UnifiedLog.java.
+
+Everything that changes a state variable of a leader is in this file: the rows of `RULES`, and, because they compare
+replicas with each other, the functions of `replay.in_sync` (who holds the HW) and `replay.high_watermark` (the fold),
+which say so themselves.
+
+The four laws that make the replay a set of windows:
+
+1. An event assigns, a window carries. Every variable is the last value assigned to it (`LAST`) or the greatest
+   (`GREATEST`) since the beginning of its scope.
+2. Remote LEOs live as long as one running process leads (`TENURE`), everything else as long as one leadership does.
+3. The HW of a leadership is the greatest of its start and of all candidates (UL:561 never lowers it), and no candidate
+   depends on the start: leaderships can be computed before their starts are known.
+4. Unknown is -1 and takes part in the minimum: an ISR member that has not fetched yet holds the HW where it was.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import in_mask
+from replay.windows import carried, so_far, tenure_so_far
+from schemas import columns as C
+from schemas.kinds import EventType as E
+
+
+class Of(Enum):
+    """Whose variable an event assigns."""
+
+    PARTITION = "the leader's own"
+    FETCHER = "the replica that fetches"
+    FOLLOWERS = "every replica but the leader"
+    ISR_MEMBERS = "every other member of the committed ISR"
+    UNASSIGNED = "every replica that is not, or no longer, assigned"
+
+
+class Carry(Enum):
+    """How an assigned value lives on."""
+
+    LAST = "the last one assigned in the leadership"
+    GREATEST = "the greatest one assigned in the leadership"
+    TENURE = "the last one assigned while the same process leads"
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One row of the protocol: `becomes` and `when` are SQL over the event's columns."""
+
+    event: str
+    of: Of
+    variable: str
+    becomes: str
+    because: str
+    source: str
+    when: str = "true"
+
+
+# fmt: off
+CARRIED = {
+    C.LOG_END_OFFSET:   Carry.GREATEST,  # a leader's log only grows; a retried batch repeats an old offset
+    C.LOG_START_OFFSET: Carry.GREATEST,
+    C.REMOTE_LEO:       Carry.TENURE,
+    N.ISR_MASK:         Carry.LAST,
+    N.ASSIGNED_MASK:    Carry.LAST,
+    N.FENCED_MASK:      Carry.LAST,
+}
+
+RULES = (
+    #    event            whose           variable            becomes                  because, source
+    Rule(E.BECOME_LEADER, Of.PARTITION,   C.LOG_END_OFFSET,   N.EPOCH_START,           "a leader starts from its own log", "P:780 makeLeader"),
+    Rule(E.BECOME_LEADER, Of.FOLLOWERS,   C.REMOTE_LEO,       "-1L",                   "a new leader has heard from nobody; re-elected while it leads, it keeps what it knew", "R:121 resetReplicaState", when=N.IS_NEW_LEADER),
+    Rule(E.BECOME_LEADER, Of.PARTITION,   N.ISR_MASK,         N.NEW_ISR_MASK,          "the election's ISR; what was in flight is dropped", "P:977 updateAssignmentAndIsr"),
+    Rule(E.BECOME_LEADER, Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "the election's assignment", "P:990 updateAssignmentAndIsr"),
+    Rule(E.APPEND,        Of.PARTITION,   C.LOG_END_OFFSET,   "last_offset + 1",       "LEO is the next offset", "P:1365 appendRecordsToLeader"),
+    Rule(E.FETCH,         Of.FETCHER,     C.REMOTE_LEO,       C.FETCH_OFFSET,          "a follower asks for its own LEO; it may be lower than before", "R:93 updateFetchStateOrThrow"),
+    Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ISR_MASK,         N.NEW_ISR_MASK,          "committed: the controller's answer, or its metadata first", "P:1932 handleAlterPartitionUpdate, P:743 makeLeader"),
+    Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "a reassignment adds and removes replicas", "P:990 updateAssignmentAndIsr"),
+    Rule(E.ISR_CHANGE,    Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "a dropped replica is forgotten; assigned again it starts unknown", "P:990 updateAssignmentAndIsr"),
+    Rule(E.BECOME_LEADER, Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "likewise", "P:990 updateAssignmentAndIsr"),
+    Rule(E.LOG_START,     Of.PARTITION,   C.LOG_START_OFFSET, N.NEW_LOG_START,         "DeleteRecords or retention", "UL:1320 maybeIncrementLogStartOffset"),
+    Rule(N.FENCING,       Of.PARTITION,   N.FENCED_MASK,      N.NEW_FENCED_MASK,       "a fenced replica may not join the ISR", "P:1056 isReplicaIsrEligible"),
+    Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: every ISR member had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset"),
+)
+
+EVALUATES_HIGH_WATERMARK = (
+    (E.APPEND,        "true",                                   "P:1379 appendRecordsToLeader"),
+    (E.FETCH,         "fetch_offset <> fetcher_leo_before",     "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
+    (E.BECOME_LEADER, "true",                                   "P:822 makeLeader"),
+    (E.ISR_CHANGE,    "true",                                   "P:822 makeLeader (newer metadata), P:1959 handleAlterPartitionUpdate"),
+)
+# fmt: on
+"""The occasions on which the HW is evaluated, and nothing else: not time, proposal, rejection, fencing or a setting."""
+
+
+def _condition(rule: Rule) -> Column:
+    return (F.col(C.EVENT_TYPE) == str(rule.event)) & F.expr(rule.when)
+
+
+def _concerns(rule: Rule, slot: int) -> Column:
+    """Return whether the event assigns to the replica in `slot`."""
+    if rule.of is Of.FETCHER:
+        return F.col(N.SLOT) == slot
+    if rule.of is Of.ISR_MEMBERS:
+        return (F.col(N.LEADER_SLOT) != slot) & in_mask(F.col(N.NEW_ISR_MASK), slot)
+    if rule.of is Of.UNASSIGNED:
+        return F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), slot), F.lit(False))
+    return F.col(N.LEADER_SLOT) != slot
+
+
+def assigned(variable: str, slot: int | None = None) -> Column:
+    """Return what the event assigns to `variable` (of the replica in `slot`), NULL where it does not."""
+    chosen = F.lit(None)
+    for rule in reversed([rule for rule in RULES if rule.variable == variable]):
+        concerned = _condition(rule) if slot is None else _condition(rule) & _concerns(rule, slot)
+        chosen = F.when(concerned, F.expr(rule.becomes)).otherwise(chosen)
+    return chosen
+
+
+def current(variable: str, slot: int | None = None) -> Column:
+    """Return `variable` after the event: assigned by an event, carried by a window."""
+    value = assigned(variable, slot)
+    carry = CARRIED[variable]
+    if carry is Carry.GREATEST:
+        return F.max(value).over(so_far())
+    return carried(value, tenure_so_far() if carry is Carry.TENURE else so_far())
+
+
+def evaluates_high_watermark() -> Column:
+    """Return whether the event makes the leader evaluate its HW (`Partition.maybeIncrementLeaderHW`)."""
+    occasions = [(F.col(C.EVENT_TYPE) == str(event)) & F.expr(when) for event, when, _ in EVALUATES_HIGH_WATERMARK]
+    result = occasions[0]
+    for occasion in occasions[1:]:
+        result = result | occasion
+    return result

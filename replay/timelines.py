@@ -1,0 +1,78 @@
+"""The plan: landed events in, timelines out; a list of named stages, each a DataFrame one can look at.
+
+events -> placed in leaderships -> ordered by clock -> responses -> decided by evidence -> sequenced -> states
+-> starts folded across leaderships -> timelines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from replay.assignment import assignments
+from replay.events import events, placed
+from replay.evidence import decided_by_evidence
+from replay.leader import leader_states
+from replay.leader_rows import leader_timeline, with_high_watermark
+from replay.leaderships import leaderships, with_context
+from replay.order import ordered_by_clock
+from replay.profile import Profile
+from replay.replica_rows import replica_timeline
+from replay.responses import with_responses
+from replay.sequence import with_event_seq
+from replay.settings import with_min_isr_changes
+from replay.starts import last_responses, leadership_starts
+from replay.truncations import truncations
+from schemas import columns as C
+from schemas import tables as T
+
+
+@dataclass(frozen=True)
+class Timelines:
+    """What a replay gives: four tables of `schemas.tables.TIMELINE_TABLES`."""
+
+    leader_timeline: DataFrame
+    replica_timeline: DataFrame
+    truncations: DataFrame
+
+
+Keep = Callable[[DataFrame], DataFrame]
+"""What to do with a stage that is read more than once: a job persists it, the engine by itself does nothing."""
+
+
+def as_it_is(stage: DataFrame) -> DataFrame:
+    """Return the stage: it is computed anew wherever it is read."""
+    return stage
+
+
+def ordered_events(
+    landed: Mapping[str, DataFrame], begun: DataFrame, assigned: DataFrame, slots: int, profile: Profile
+) -> DataFrame:
+    """One row per event at a leader, in order: by its clock, by what is certain, and by the evidence of responses."""
+    context = with_min_isr_changes(with_context(begun, assigned), landed[T.SETTINGS.name])
+    gathered = placed(events(landed, begun), context, slots).repartition(*[str(c) for c in C.PARTITION_KEY])
+    by_clock = with_responses(ordered_by_clock(gathered))
+    return with_event_seq(decided_by_evidence(by_clock, slots, profile))
+
+
+def reconstruct(
+    landed: Mapping[str, DataFrame], assigned: DataFrame, slots: int, profile: Profile, keep: Keep = as_it_is
+) -> Timelines:
+    """Return the timelines of all partitions in `landed`.
+
+    `landed` maps names of `schemas.tables.LANDING_TABLES` to their rows, of one cluster; `assigned` is
+    `replay.assignment.assignments` of them and `slots` the size of its longest; `profile` the protocol the cluster
+    spoke.
+    """
+    begun = keep(leaderships(landed))
+    states = keep(leader_states(ordered_events(landed, begun, assigned, slots, profile), slots, profile))
+    starts = leadership_starts(last_responses(states, slots), begun, slots)
+    known = with_high_watermark(states, starts)
+    replicas = keep(replica_timeline(known, slots))
+    return Timelines(
+        leader_timeline=leader_timeline(known, slots, profile),
+        replica_timeline=replicas,
+        truncations=truncations(landed, replicas, profile),
+    )

@@ -1,0 +1,66 @@
+"""The windows of the engine: every one with an explicit partition, a total order and a frame.
+
+Functions and not constants: a `WindowSpec` needs a running session, an import must not.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from replay.names import IN_ORDER, INCARNATION, LEADERSHIP, TENURE
+from schemas import columns as C
+
+FIRST, NOW, LAST = Window.unboundedPreceding, Window.currentRow, Window.unboundedFollowing
+
+
+def place() -> WindowSpec:
+    """The leadership in order: for row_number, lag and lead, which take no frame."""
+    return Window.partitionBy(*LEADERSHIP).orderBy(*IN_ORDER)
+
+
+def so_far() -> WindowSpec:
+    """The leadership up to and with this event."""
+    return place().rowsBetween(FIRST, NOW)
+
+
+def before() -> WindowSpec:
+    """The leadership before this event."""
+    return place().rowsBetween(FIRST, -1)
+
+
+def tenure_whole() -> WindowSpec:
+    """All leaderships in a row of the same running leader."""
+    return _tenure().rowsBetween(FIRST, LAST)
+
+
+def after() -> WindowSpec:
+    """The leadership after this event, read from its end: a frame that begins at the row would be summed anew a row."""
+    backwards = [F.desc(column) for column in IN_ORDER]
+    return Window.partitionBy(*LEADERSHIP).orderBy(*backwards).rowsBetween(FIRST, -1)
+
+
+def _tenure() -> WindowSpec:
+    # Sorted as the leadership is, so that no second Sort is planned: tenure, epoch and incarnation rise together.
+    return Window.partitionBy(*C.PARTITION_KEY, TENURE).orderBy(C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
+
+
+def tenure_so_far() -> WindowSpec:
+    """All leaderships in a row of the same running leader, up to and with this event."""
+    return _tenure().rowsBetween(FIRST, NOW)
+
+
+def tenure_before() -> WindowSpec:
+    """The same, before this event."""
+    return _tenure().rowsBetween(FIRST, -1)
+
+
+def across() -> WindowSpec:
+    """All leaderships of the partition, up to and with this event."""
+    ordered = Window.partitionBy(*C.PARTITION_KEY).orderBy(TENURE, C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
+    return ordered.rowsBetween(FIRST, NOW)
+
+
+def carried(value: Column, window: WindowSpec) -> Column:
+    """Return the last value that was assigned within `window`: an event assigns, a window carries."""
+    return F.last(value, ignorenulls=True).over(window)

@@ -1,0 +1,162 @@
+"""The closed vocabularies of the tables: values that columns such as `event_type` or `kind` may take."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class EventType(StrEnum):
+    """A step of the protocol at a partition's leader."""
+
+    APPEND = "APPEND"
+    FETCH = "FETCH"
+    BECOME_LEADER = "BECOME_LEADER"
+    BECOME_FOLLOWER = "BECOME_FOLLOWER"
+    ISR_CHANGE = "ISR_CHANGE"
+    TRUNCATE = "TRUNCATE"
+    RESTART = "RESTART"
+    LOG_START = "LOG_START"
+    WITNESS = "WITNESS"
+
+
+class ChangeKind(StrEnum):
+    """How a broker came to a change of leader, ISR or assignment."""
+
+    BECOME_LEADER = "become_leader"
+    """`Partition.makeLeader` with a leader epoch new to this process ("Leader … starts at leader epoch")."""
+    BECOME_FOLLOWER = "become_follower"
+    """`Partition.makeFollower` with a leader epoch new to this process ("Follower … starts at leader epoch")."""
+    LEADER_METADATA = "leader_metadata"
+    """Newer metadata applied by the leader of the same epoch ("Skipped the become-leader state change")."""
+    FOLLOWER_METADATA = "follower_metadata"
+    """Newer metadata applied by a follower of the same epoch ("Skipped the become-follower state change")."""
+    ISR_UPDATED = "isr_updated"
+    """Success of the leader's own AlterPartition, or ZooKeeper write ("ISR updated to …")."""
+    ISR_SHRINK_PROPOSED = "isr_shrink_proposed"
+    """The leader asks for a smaller ISR ("Shrinking ISR from … to …"); `isr` is the proposal. Commits nothing."""
+    ISR_EXPAND_PROPOSED = "isr_expand_proposed"
+    """The leader asks for a larger ISR ("Expanding ISR from … to …", up to 2.7); `isr` is the proposal. Commits nothing."""
+    ISR_CHANGE_REJECTED = "isr_change_rejected"
+    """The controller refused ("Failed to alter partition"): back to the last committed ISR."""
+    ASSIGNED = "assigned"
+    """A LEADER_AND_ISR request of the request log: tells replicas and ISR, before the broker applies it."""
+
+
+class StatementKind(StrEnum):
+    """A broker's own word on an offset, in lines every broker writes by default (INFO) or in its files."""
+
+    BECAME_LEADER_LEO = "became_leader_log_end_offset"
+    BECAME_LEADER_HW = "became_leader_high_watermark"
+    BECAME_FOLLOWER_LEO = "became_follower_log_end_offset"
+    BECAME_FOLLOWER_HW = "became_follower_high_watermark"
+    LEADER_METADATA_HW = "leader_metadata_high_watermark"
+    """HW in "Skipped the become-leader state change … Current high watermark H"."""
+    LOADED_HW = "loaded_high_watermark"
+    """"Log loaded for partition … with initial high watermark H": the checkpoint, clamped; starts a process's log."""
+    LOADED_LEO = "loaded_log_end_offset"
+    """`logEndOffset` of "Completed load of Log(…)": the recovered log."""
+    LOADED_LOG_START = "loaded_log_start_offset"
+    """`logStartOffset` of the same line."""
+    TRUNCATED_TO = "truncated_to"
+    """"Truncating to offset N": records at and above N are gone from this replica."""
+    TRUNCATED_WITHOUT_EFFECT = "truncated_without_effect"
+    """"Truncating to N has no effect as the largest offset in the log is M": `offset` is M + 1, the LEO."""
+    TRUNCATION_TARGET = "truncation_target"
+    """"Truncating partition … with TruncationState(offset=N …)" of the fetcher: what it asked for."""
+    TRUNCATION_TO_HW = "truncation_to_high_watermark"
+    """That target is the replica's own HW ("due to local high watermark"): beside `TRUNCATION_TARGET`, says the method."""
+    TRUNCATION_OUT_OF_RANGE = "truncation_out_of_range"
+    """That target is the leader's LEO after OFFSET_OUT_OF_RANGE: beside `TRUNCATION_TARGET`, says the method."""
+    TRUNCATED_BELOW_HW = "truncated_below_high_watermark"
+    """"Truncating … to offset N below high watermark H": `offset` is H, the replica's own HW before the cut."""
+    HW_LOWERED_TO = "high_watermark_lowered_to"
+    """"Non-monotonic update of high watermark from … to …" (WARN): this replica's HW went down to `offset`."""
+    TRUNCATED_FULLY_AT = "truncated_fully_at"
+    """The whole log given up and started again at this offset."""
+    LOG_START_MOVED = "log_start_offset"
+    """"Incremented log start offset to N"."""
+    SHRINKING_HW = "shrinking_high_watermark"
+    """HW of the leader in "Shrinking ISR …"."""
+    SHRINKING_LEO = "shrinking_log_end_offset"
+    """LEO of the leader in the same line."""
+    SHRINKING_REMOTE_LEO = "shrinking_remote_log_end_offset"
+    """Remote LEO of a replica that is to leave, in the same line; `replica_id` names it."""
+    FETCHER_START = "fetcher_start_offset"
+    """Offset a follower starts fetching at ("Added fetcher … InitialFetchState")."""
+    CHECKPOINT_HW = "checkpoint_high_watermark"
+    """Line of `replication-offset-checkpoint`."""
+    CHECKPOINT_LOG_START = "checkpoint_log_start_offset"
+    """Line of `log-start-offset-checkpoint`."""
+    PARTITION_CREATED = "partition_created"
+    """"Creating new partition … with topic id …": no offset (-1); tells the topic id."""
+    PROCESS_STARTING = "process_starting"
+    """First line of a broker process ("Transition from SHUTDOWN to STARTING"), before it loads its logs; no partition."""
+    PROCESS_STARTED = "process_started"
+    """"Kafka version: …": a broker process began; no partition, `offset` -1. In KRaft after the logs and roles are loaded."""
+    PROCESS_STOPPING = "process_stopping"
+    """A controlled shutdown began; no partition, `offset` -1."""
+
+
+class FileKind(StrEnum):
+    """What a file of a capture is."""
+
+    REQUEST_LOG = "request_log"
+    STATE_CHANGE_LOG = "state_change_log"
+    SERVER_LOG = "server_log"
+    SEGMENT_DUMP = "segment_dump"
+    METADATA_DUMP = "metadata_dump"
+    LEADER_EPOCH_CHECKPOINT = "leader_epoch_checkpoint"
+    HW_CHECKPOINT = "replication_offset_checkpoint"
+    LOG_START_CHECKPOINT = "log_start_offset_checkpoint"
+    ABOUT = "about"
+    UNKNOWN = "unknown"
+
+
+class Exactness(StrEnum):
+    """How an offset of a timeline is known."""
+
+    EXACT = "exact"
+    STATED = "stated"
+    BOUNDED = "bounded"
+
+
+class Role(StrEnum):
+    """What a replica is in a leader epoch."""
+
+    LEADER = "LEADER"
+    FOLLOWER = "FOLLOWER"
+
+
+class Method(StrEnum):
+    """The rule by which a replica cut its log."""
+
+    HIGH_WATERMARK = "high_watermark"
+    LEADER_EPOCH = "leader_epoch"
+    FETCH_DIVERGENCE = "fetch_divergence"
+    OUT_OF_RANGE = "out_of_range"
+    FULL = "full"
+    RESTART = "restart"
+
+
+class Severity(StrEnum):
+    """How bad a finding or a broken rule is."""
+
+    CRITICAL = "critical"
+    WARNING = "warning"
+    INFO = "info"
+
+
+class Status(StrEnum):
+    """A verdict; `unknown` is neither a pass nor a violation."""
+
+    VALID = "valid"
+    INVALID = "invalid"
+    UNKNOWN = "unknown"
+    ERROR = "error"
+
+
+class AppendSource(StrEnum):
+    """What bears witness to an append."""
+
+    REQUEST = "request"
+    SEGMENT = "segment"

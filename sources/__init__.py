@@ -1,0 +1,1 @@
+"""Adapters: each raw format of a broker's own files to landing rows, by Spark's own functions alone."""

@@ -1,0 +1,101 @@
+"""What became of every line: the rejected ones with their reason, and the counts of each file. Nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
+
+from schemas import columns as C
+from schemas import tables as T
+from sources.files import SourceFile
+from sources.outcomes import IGNORED, LANDED, MAX_TEXT, OUTCOME, OUTCOME_COLUMNS, REJECTED, rejected, with_outcome
+
+MAX_LINE_BYTES = 10_000_000
+"""A longer line is no line of a log. A full fetch of some thousand partitions has about a million."""
+
+WHOLE_FILE = 0
+"""The line number of what is wrong with a file as a whole."""
+
+FILE_COLUMNS = (C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.DIGEST)
+REJECTED_COLUMNS = tuple(c for c in T.REJECTED_LINES.columns if c not in T.LANDED)
+
+
+def of_bearable_length(lines: DataFrame) -> DataFrame:
+    """The lines that a parser is to see."""
+    return lines.where(F.octet_length(C.LINE_TEXT) <= MAX_LINE_BYTES)
+
+
+def too_long(lines: DataFrame) -> DataFrame:
+    """The lines that none is, with their outcome."""
+    long = lines.where(F.octet_length(C.LINE_TEXT) > MAX_LINE_BYTES)
+    return with_outcome(long, rejected("line too long")).select(*OUTCOME_COLUMNS)
+
+
+def outcomes_of(frames: Iterable[DataFrame]) -> DataFrame:
+    """One row per line, from what the parsers say of theirs."""
+    short = F.substring(C.LINE_TEXT, 1, MAX_TEXT).alias(C.LINE_TEXT)
+    of_all = [c for c in OUTCOME_COLUMNS if c != C.LINE_TEXT]
+    return reduce(DataFrame.unionByName, [frame.select(*of_all, short) for frame in frames])
+
+
+def damaged(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
+    """One row per file with something wrong with it as a file, as if that were a line of it."""
+    rows = [
+        (file.name, WHOLE_FILE, file.broker_id, file.kind.value, "", REJECTED, file.problem)
+        for file in files
+        if file.problem is not None
+    ]
+    types = [getattr(column, "type", C.REASON.type) for column in OUTCOME_COLUMNS]
+    schema = StructType([StructField(str(c), of) for c, of in zip(OUTCOME_COLUMNS, types, strict=True)])
+    return spark.createDataFrame(rows, schema)
+
+
+def rejected_rows(outcomes: DataFrame) -> DataFrame:
+    """Rows of `rejected_lines`."""
+    return outcomes.where(F.col(OUTCOME) == REJECTED).select(*REJECTED_COLUMNS)
+
+
+def overruled(outcomes: DataFrame, rejections: DataFrame) -> DataFrame:
+    """The outcomes, where a later step rejected a line that its parser had landed."""
+    later = rejections.groupBy(*T.LINE).agg(
+        F.min(C.REASON).alias("later_reason"), F.min(C.LINE_TEXT).alias("later_text")
+    )
+    is_later = F.col("later_reason").isNotNull()
+    return (
+        outcomes.join(F.broadcast(later), [*T.LINE], "left")
+        .withColumns({
+            OUTCOME: F.when(is_later, REJECTED).otherwise(F.col(OUTCOME)),
+            C.REASON: F.coalesce("later_reason", C.REASON),
+            C.LINE_TEXT: F.coalesce("later_text", C.LINE_TEXT),
+        })
+        .select(*outcomes.columns)
+    )  # fmt: skip
+
+
+def source_file_rows(spark: SparkSession, files: Iterable[SourceFile], outcomes: DataFrame) -> DataFrame:
+    """Rows of `source_files`: also of files without a line."""
+    rows = [(file.name, file.kind.value, file.broker_id, file.digest) for file in files]
+    listed = spark.createDataFrame(rows, StructType([StructField(str(c), c.type) for c in FILE_COLUMNS]))
+    counts = outcomes.groupBy(C.SOURCE_FILE, OUTCOME, C.REASON).agg(F.count(F.lit(1)).alias("n"))
+    by_reason = F.collect_list(F.when(F.col(OUTCOME) == IGNORED, F.struct(C.REASON, "n")))
+    by_file = counts.groupBy(C.SOURCE_FILE).agg(
+        F.sum("n").alias(C.LINES_READ),
+        _lines(LANDED).alias(C.LINES_LANDED),
+        _lines(REJECTED).alias(C.LINES_REJECTED),
+        _lines(IGNORED).alias(C.LINES_IGNORED),
+        F.map_from_entries(by_reason).alias(C.IGNORED_BY_REASON),
+    )
+    no_reasons = F.create_map().cast(C.IGNORED_BY_REASON.type)
+    return (
+        listed.join(by_file, C.SOURCE_FILE, "left")
+        .fillna(0, [C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED, C.LINES_IGNORED])
+        .withColumn(C.IGNORED_BY_REASON, F.coalesce(C.IGNORED_BY_REASON, no_reasons))
+    )
+
+
+def _lines(outcome: str) -> Column:
+    return F.sum(F.when(F.col(OUTCOME) == outcome, F.col("n")).otherwise(0))

@@ -1,0 +1,124 @@
+"""Fetch requests to fetches of a partition: what an incremental fetch session (KIP-227) leaves unsaid, said.
+
+A request of a session lists only the partitions whose parameters changed, and is a fetch of every partition of the
+session all the same (kafka-semantics: an empty `topics` still records each replica's LEO). Writing them all down would
+be requests x partitions rows; an implied fetch asks for the same offset as the one before it and changes nothing but
+*when* the replica was last heard. So of a run of implied fetches only the last is a row: it bounds the run.
+
+Two windows and no join: one along a session's requests, one along what names a partition in a session.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas import tables as T
+from sources.fetch_requests import ANSWER, FORGOTTEN, LISTED, PARAMS, SESSION, TURN, fetch_requests, naming
+from sources.resolve_topics import with_topic
+
+SPAN = "span"
+"""Part of a session whose requests follow each other without a gap; after a gap nothing is known of the session."""
+
+FETCH_COLUMNS = tuple(c for c in T.FETCH_EVENTS.columns if c not in T.LANDED)
+
+
+def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = None) -> DataFrame:
+    """Rows of `fetch_events`: partitions listed or answered, and the last fetch of each run that names them not.
+
+    `landed` has the rows of earlier deliveries: a session that began there goes on.
+    """
+    requests = fetch_requests(parsed)
+    known = requests if landed is None else requests.unionByName(sessions_so_far(landed))
+    names = known.transform(_in_turn).transform(_by_name)
+    return with_topic(names, ids, F.col(f"turn.{C.EVENT_TIME}")).transform(_with_memory).transform(_fetches)
+
+
+def sessions_so_far(landed: DataFrame) -> DataFrame:
+    """One row a fetch session: its last request, as if that had listed every partition of the session.
+
+    That request has a row of each of them, for the last fetch of a run is a row.
+    """
+    session = Window.partitionBy(C.BROKER_ID, C.SESSION_ID)
+    is_last = F.col(C.SESSION_EPOCH) == F.max(C.SESSION_EPOCH).over(session)
+    name = naming((F.col(C.TOPIC_ID), F.col(C.TOPIC)), F.col(C.PARTITION), LISTED, params=F.struct(*PARAMS))
+    return (
+        landed.where(F.col(C.SESSION_ID) != 0)
+        .withColumn("is_last", is_last)
+        .where("is_last")
+        .groupBy(C.BROKER_ID, F.col(C.SESSION_ID).cast("string").alias(SESSION), C.SESSION_EPOCH)
+        .agg(F.first(F.struct(*TURN)).alias("turn"), F.collect_list(name).alias("named"))
+        .withColumn("is_new", F.lit(False))
+    )
+
+
+def _in_turn(requests: DataFrame) -> DataFrame:
+    """Each request with the one before it in its session, and the last one of its span."""
+    session = Window.partitionBy(C.BROKER_ID, SESSION).orderBy(C.SESSION_EPOCH)
+    spans = requests.withColumn(SPAN, F.col(C.SESSION_EPOCH) - F.dense_rank().over(session))
+    span = Window.partitionBy(C.BROKER_ID, SESSION, SPAN).orderBy(C.SESSION_EPOCH)
+    whole_span = span.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    return spans.withColumns({"previous": F.lag("turn").over(span), "final": F.last("turn").over(whole_span)})
+
+
+def _by_name(requests: DataFrame) -> DataFrame:
+    """One row for each time a request or its response names a partition."""
+    return requests.select("*", F.inline("named")).drop("named")
+
+
+def _with_memory(names: DataFrame) -> DataFrame:
+    """Of each request and partition the last name, with the params in force and the end of the run it begins."""
+    partition = Window.partitionBy(C.BROKER_ID, SESSION, SPAN, C.TOPIC_ID, C.TOPIC, C.PARTITION)
+    in_order = partition.orderBy(C.SESSION_EPOCH, "named_by")
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    next_epoch = F.lead(C.SESSION_EPOCH).over(in_order)
+    is_listed = F.col("named_by") == LISTED
+    return (
+        names.withColumns(
+            {
+                "memory": F.last("params", ignorenulls=True).over(so_far),
+                "listed_epoch": F.last(F.when(is_listed, F.col(C.SESSION_EPOCH)), ignorenulls=True).over(so_far),
+                "run_end": F.when(next_epoch.isNull(), F.col("final")).otherwise(F.lead("previous").over(in_order)),
+                "is_last_name": next_epoch.isNull() | (next_epoch > F.col(C.SESSION_EPOCH)),
+            }
+        )
+        .where("is_last_name")
+        .where((F.col("named_by") != FORGOTTEN) & F.col(f"memory.{C.FETCH_OFFSET}").isNotNull())
+    )
+
+
+def _fetches(names: DataFrame) -> DataFrame:
+    """The fetch that names the partition and, where others follow that do not, the last of them."""
+    is_unnamed = F.coalesce(F.col(C.SESSION_EPOCH) != F.col("listed_epoch"), F.lit(True))
+    named = _fetch(F.col("turn"), F.col("answer"), is_unnamed)
+    unnamed = F.when(
+        F.col(f"run_end.{C.SESSION_EPOCH}") > F.col(C.SESSION_EPOCH),
+        _fetch(F.col("run_end"), F.lit(None).cast(names.schema["answer"].dataType), F.lit(True)),
+    )
+    fetches = names.select(
+        C.BROKER_ID,
+        C.TOPIC_ID,
+        C.TOPIC,
+        C.PARTITION,
+        "memory.*",
+        F.explode(F.array_compact(F.array(F.when(F.col("is_new"), named), unnamed))),
+    )
+    return (
+        fetches.select("*", "col.turn.*", "col.answer.*", f"col.{C.IS_IMPLIED}")
+        .withColumn(C.LEADER_EPOCH, _leader_epoch())
+        .select(*FETCH_COLUMNS)
+    )
+
+
+def _fetch(turn: Column, answer: Column, is_implied: Column) -> Column:
+    """A request's word on a partition; a response that omits it reports no error, and no change of HW."""
+    silence = [F.lit(0 if c == C.ERROR_CODE else -1) for c in ANSWER]
+    said = F.struct(*[F.coalesce(answer[c], s).cast(c.type).alias(c) for c, s in zip(ANSWER, silence, strict=True)])
+    return F.struct(turn.alias("turn"), said.alias("answer"), is_implied.alias(C.IS_IMPLIED))
+
+
+def _leader_epoch() -> Column:
+    """A broker that answers without an error is in the epoch the request names."""
+    is_stated = (F.col(C.ERROR_CODE) == 0) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
+    return F.when(is_stated, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(C.UNKNOWN_EPOCH)

@@ -1,0 +1,189 @@
+"""The files of a capture: which there are, what each is, its digest, and what is wrong with it as a file.
+
+Plain Python on the driver. A name says what a file is (with rotation and `.gz`); where it does not, its first lines do.
+"""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from schemas.columns import NO_REPLICA
+from schemas.kinds import FileKind
+from sources.errors import CaptureError
+
+GZIP_MAGIC = b"\x1f\x8b"
+SNIFFED_BYTES = 64 * 1024
+CHUNK_BYTES = 1024 * 1024
+
+NEVER_READ = re.compile(r"^(truth|acked)\.jsonl")
+"""What a test cluster knew of itself, for comparison: never an input. Likewise a folder `trace`."""
+
+ROTATION = re.compile(r"(\.gz|[._-]\d{4}-?\d{2}-?\d{2}([T_.-]?\d{2}([:.-]?\d{2}){0,2})?|[.-]\d{1,4})+$")
+"""`.1`, `.2026-11-21-10` (log4j), `-20261121` (logrotate), `.gz`, and several of them in a row."""
+
+KIND_BY_NAME = (
+    (r"^(kafka-)?request\.log$", FileKind.REQUEST_LOG),
+    (r"^state-change\.log$", FileKind.STATE_CHANGE_LOG),
+    (r"^server\.log$", FileKind.SERVER_LOG),
+    (r"^leader-epoch-checkpoints?(\.json)?$", FileKind.LEADER_EPOCH_CHECKPOINT),
+    (r"^replication-offset-checkpoint$", FileKind.HW_CHECKPOINT),
+    (r"^log-start-offset-checkpoint$", FileKind.LOG_START_CHECKPOINT),
+    (r"^about\.json$", FileKind.ABOUT),
+)
+KIND_BY_CONTENT = (
+    (rb"^Dumping .*__cluster_metadata-", FileKind.METADATA_DUMP),
+    (rb"^(Dumping |(Log s|S)tarting offset: |baseOffset: -?\d+ lastOffset: )", FileKind.SEGMENT_DUMP),
+    (rb" Completed request:", FileKind.REQUEST_LOG),
+    (rb"\(state\.change\.logger\)", FileKind.STATE_CHANGE_LOG),
+    (rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,10} (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ", FileKind.SERVER_LOG),
+)
+
+BROKER_FOLDER = re.compile(r"^broker-(\d+)$")
+CLUSTER_ID = re.compile(rb"Cluster ID = ([\w-]+)|of broker \d+ in cluster ([\w-]+)")
+
+
+@dataclass(frozen=True)
+class SourceFile:
+    """A file of a capture: where it is, what it is, and what is wrong with it as a file."""
+
+    path: Path
+    name: str
+    """Relative to the capture, with `/`."""
+    kind: FileKind
+    broker_id: int
+    """From the folder `broker-N`; -1 where the file is the cluster's."""
+    digest: str
+    """SHA-256 of the content after decompression: a file packed later is the same file."""
+    problem: str | None = None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether some lines can be had of it."""
+        return self.kind is not FileKind.UNKNOWN and self.problem not in UNREADABLE
+
+
+TRUNCATED = "compressed data ends early or is damaged"
+NOT_TEXT = "not text"
+NOT_GZIP = "named .gz, but not gzip"
+GZIP_UNNAMED = "gzip, but not named .gz"
+UNREADABLE = (NOT_TEXT, NOT_GZIP, GZIP_UNNAMED)
+
+
+def capture_root(path: str | Path) -> Path:
+    """The folder that holds `broker-N/`: `path`, or its `capture/` where only that does."""
+    folder = Path(path).absolute()
+    if not folder.is_dir():
+        raise CaptureError(f"{folder}: no such folder")
+    inner = folder / "capture"
+    return inner if inner.is_dir() and not _has_brokers(folder) else folder
+
+
+def discover(root: Path) -> list[SourceFile]:
+    """The files of a capture, by name; those of unknown kind too, so that nothing goes missing unsaid."""
+    paths = sorted(_walk(root))
+    with ThreadPoolExecutor() as pool:  # hashing and inflating let go of the interpreter's lock
+        found = list(pool.map(lambda path: _inspect(root, path), paths))
+    if all(file.kind is FileKind.UNKNOWN for file in found):
+        raise CaptureError(
+            f"{root}: nothing to read among {len(found)} files; looked for broker-N/ with kafka-request.log, "
+            "state-change.log, server.log, segments/, checkpoints, and for cluster-metadata.txt"
+        )
+    return found
+
+
+def cluster_id(files: list[SourceFile]) -> str | None:
+    """The cluster's id by a broker's own word; None where no line of it tells."""
+    for file in files:
+        if file.kind is FileKind.SERVER_LOG and file.is_readable:
+            for line in byte_lines(file):
+                if match := CLUSTER_ID.search(line):
+                    return (match[1] or match[2]).decode()
+    return None
+
+
+def byte_lines(file: SourceFile) -> Iterator[bytes]:
+    """The lines of a file, one at a time; of a damaged one those before the damage."""
+    with _open(file.path) as stream:
+        try:
+            for line in stream:
+                yield line.removesuffix(b"\n").removesuffix(b"\r")
+        except (EOFError, OSError, zlib.error):
+            return
+
+
+def _walk(root: Path) -> Iterator[Path]:
+    # os.walk follows no link to a folder, so a link to a parent is no loop.
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name != "trace"]
+        yield from (Path(folder, name) for name in names if not NEVER_READ.match(name) and Path(folder, name).is_file())
+
+
+def _inspect(root: Path, path: Path) -> SourceFile:
+    name = path.relative_to(root).as_posix()
+    digest, head, problem = _digest(path)
+    problem = problem or _mismatch(path, head)
+    kind = _kind(path, head) if problem not in UNREADABLE else _kind_by_name(path)
+    return SourceFile(path, name, kind, _broker_id(name), digest, problem)
+
+
+def _digest(path: Path) -> tuple[str, bytes, str | None]:
+    """The digest, the first bytes, and the damage met on the way."""
+    sha, head, problem = hashlib.sha256(), b"", None
+    with _open(path) as stream:
+        try:
+            while chunk := stream.read(CHUNK_BYTES):
+                head = head or chunk[:SNIFFED_BYTES]
+                sha.update(chunk)
+        except (EOFError, OSError, zlib.error):
+            problem = TRUNCATED
+    return sha.hexdigest(), head, problem
+
+
+def _mismatch(path: Path, head: bytes) -> str | None:
+    is_named = path.suffix == ".gz"
+    if is_named != _is_gzip(path) and path.stat().st_size > 0:
+        return NOT_GZIP if is_named else GZIP_UNNAMED
+    return NOT_TEXT if b"\0" in head else None
+
+
+def _open(path: Path) -> BinaryIO:
+    return gzip.open(path) if _is_gzip(path) else path.open("rb")  # type: ignore[return-value]
+
+
+def _is_gzip(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(2) == GZIP_MAGIC
+
+
+def _kind(path: Path, head: bytes) -> FileKind:
+    by_name = _kind_by_name(path)
+    return by_name if by_name is not FileKind.UNKNOWN else _kind_by_content(head)
+
+
+def _kind_by_name(path: Path) -> FileKind:
+    base = ROTATION.sub("", path.name)
+    return next((kind for pattern, kind in KIND_BY_NAME if re.match(pattern, base)), FileKind.UNKNOWN)
+
+
+def _kind_by_content(head: bytes) -> FileKind:
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    kinds = (kind for pattern, kind in KIND_BY_CONTENT if re.search(pattern, text, re.MULTILINE))
+    return next(kinds, FileKind.UNKNOWN)
+
+
+def _broker_id(name: str) -> int:
+    matches = (BROKER_FOLDER.match(part) for part in name.split("/")[:-1])
+    return next((int(match[1]) for match in matches if match), NO_REPLICA)
+
+
+def _has_brokers(folder: Path) -> bool:
+    return any(BROKER_FOLDER.match(child.name) and child.is_dir() for child in folder.iterdir())

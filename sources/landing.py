@@ -1,0 +1,174 @@
+"""A delivery's lines to the landing tables: each kind of file parsed once, then made whole with what the others tell.
+
+A line of one file often says half of a thing: a topic's id and not its name, an ISR and not the leader epoch, an
+append and not how many records. The other halves are in other files of this delivery, or of an earlier one (`known`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import FileKind
+from schemas.tables import Table
+from sources import accounting, broker_log, metadata_dump, request_log, segment_dump, server_log
+from sources.checkpoints import read_checkpoints
+from sources.fetch_sessions import fetch_rows
+from sources.files import SourceFile
+from sources.leader_and_isr_requests import leader_and_isr_rows
+from sources.produce_requests import produce_rows
+from sources.resolve_appends import batch_ends, with_last_offset
+from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
+from sources.resolve_leaders import with_leader
+from sources.resolve_old_batches import old_batch_ends
+from sources.resolve_topics import of_known_topic, rejected_for_topic, topic_ids, with_topic
+from sources.resolve_unlogged import unlogged_appends
+from sources.state_change_log import leader_change_rows
+
+AT_THE_END = 2**33
+"""Seconds (year 2242) for a checkpoint or a dump, which have no time: they were made after all that the logs tell."""
+
+
+@dataclass(frozen=True)
+class Landing:
+    """The rows of a delivery, by table, and of `source_files`."""
+
+    tables: Mapping[str, DataFrame]
+    source_files: DataFrame
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """The lines of each kind, parsed."""
+
+    requests: DataFrame
+    logs: DataFrame
+    dumps: DataFrame
+    metadata: DataFrame
+
+    @property
+    def frames(self) -> tuple[DataFrame, ...]:
+        return self.requests, self.logs, self.dumps, self.metadata
+
+
+def land(
+    lines: DataFrame, files: Sequence[SourceFile], *, cluster_id: str, capture_id: str, timezone: str,
+    known: Mapping[str, DataFrame],
+) -> Landing:  # fmt: skip
+    """The delivery's rows of every landing table; `known` has those of earlier deliveries of the cluster, by table."""
+    spark = lines.sparkSession
+    parsed = _parse(accounting.of_bearable_length(lines), timezone)
+    earlier = _Earlier(known, capture_id, files)
+    epoch_starts, checkpointed, configured, checkpoint_outcomes = read_checkpoints(files).frames(spark)
+    rows = _rows(parsed, checkpointed, epoch_starts, earlier)
+    rejections = rows.pop(T.REJECTED_LINES.name)
+    settings = (server_log.setting_rows(parsed.logs), metadata_dump.setting_rows(parsed.metadata), configured)
+    outcomes = accounting.outcomes_of(
+        [*parsed.frames, checkpoint_outcomes, accounting.too_long(lines), accounting.damaged(spark, files)]
+    ).transform(accounting.overruled, rejections)
+    tables = rows | {
+        T.BROKER_REGISTRATIONS.name: metadata_dump.registration_rows(parsed.metadata),
+        T.SETTINGS.name: _union(*settings),
+        T.REJECTED_LINES.name: accounting.rejected_rows(outcomes),
+    }
+
+    def conform(table: Table, frame: DataFrame) -> DataFrame:
+        of_delivery = {C.CLUSTER_ID: F.lit(cluster_id), C.CAPTURE_ID: F.lit(capture_id)}
+        return table.conform(frame.withColumns(of_delivery))
+
+    conformed = {table.name: conform(table, tables[table.name]) for table in T.LANDING_TABLES if table.name in tables}
+    source_files = conform(T.SOURCE_FILES, accounting.source_file_rows(spark, files, outcomes))
+    return Landing(conformed, source_files)
+
+
+class _Earlier:
+    """Rows of earlier deliveries. Those of this one are left out: a table may have been written when another is read."""
+
+    def __init__(self, known: Mapping[str, DataFrame], capture_id: str, files: Sequence[SourceFile]) -> None:
+        self._known = known
+        self._is_own = (F.col(C.CAPTURE_ID) == capture_id) & F.col(C.SOURCE_FILE).isin([file.name for file in files])
+
+    def rows(self, table: Table) -> DataFrame | None:
+        """The earlier rows of a table, as a parser gives them; None where none are known."""
+        frame = self._known.get(table.name)
+        return None if frame is None else frame.where(~self._is_own).drop(*T.LANDED)
+
+    def and_now(self, table: Table, now: DataFrame) -> DataFrame:
+        """The rows of a table of this delivery and the earlier ones."""
+        before = self.rows(table)
+        return now if before is None else now.unionByName(before)
+
+
+def _parse(lines: DataFrame, timezone: str) -> _Parsed:
+    def of(*kinds: FileKind) -> DataFrame:
+        return lines.where(F.col(C.KIND).isin(*[kind.value for kind in kinds]))
+
+    frames = (
+        request_log.parse(of(FileKind.REQUEST_LOG), timezone),
+        broker_log.parse(of(FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG), timezone),
+        segment_dump.parse(of(FileKind.SEGMENT_DUMP)),
+        metadata_dump.parse(of(FileKind.METADATA_DUMP)),
+    )
+    return _Parsed(*map(_settled, frames))
+
+
+def _rows(parsed: _Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, earlier: _Earlier) -> dict[str, DataFrame]:
+    """The rows that need each other, by table; `rejected_lines` has those whose topic nothing names."""
+    changes = leader_change_rows(parsed.logs).unionByName(leader_and_isr_rows(parsed.requests))
+    stated = _union(server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
+    metadata = metadata_dump.change_rows(parsed.metadata)
+    of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
+    ids = topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics])
+
+    ids = _settled(ids)
+    at = F.col(C.EVENT_TIME)
+    changes, stated = with_topic(changes, ids, at), with_topic(stated, ids, F.coalesce(at, F.timestamp_seconds(F.lit(AT_THE_END))))
+    batches = _settled(with_topic(segment_dump.batch_rows(parsed.dumps), ids))
+    fetches = _settled(fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS)))
+    appends = _settled(with_topic(produce_rows(parsed.requests), ids, at))
+    rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
+    fetches, appends = of_known_topic(fetches), of_known_topic(appends)
+
+    epochs = _settled(terms(earlier.and_now(T.LEADER_CHANGES, changes), earlier.and_now(T.FETCH_EVENTS, fetches)))
+    fetches = _settled(with_fetch_epoch(fetches, epochs))
+    changes = _settled(with_leader(_settled(with_statement_epoch(changes, epochs)), earlier.rows(T.LEADER_CHANGES)))
+    stated = _settled(with_statement_epoch(stated, epochs))
+    appends = _settled(with_append_epoch(appends, epochs))
+    return {
+        T.PRODUCE_EVENTS.name: _whole_appends(appends, fetches, stated, batches, changes, earlier),
+        T.FETCH_EVENTS.name: fetches,
+        T.LEADER_CHANGES.name: changes,
+        T.BROKER_STATEMENTS.name: stated,
+        T.METADATA_CHANGES.name: metadata,
+        T.SEGMENT_BATCHES.name: batches,
+        T.EPOCH_STARTS.name: with_topic(epoch_starts, ids),
+        T.REJECTED_LINES.name: rejections,
+    }
+
+
+def _whole_appends(
+    appends: DataFrame, fetches: DataFrame, stated: DataFrame, batches: DataFrame, changes: DataFrame, earlier: _Earlier
+) -> DataFrame:
+    """The appends with where they ended, and those that only a batch in a dump bears witness to."""
+    all_batches = earlier.and_now(T.SEGMENT_BATCHES, batches)
+    all_changes = earlier.and_now(T.LEADER_CHANGES, changes)
+    ends = batch_ends(earlier.and_now(T.FETCH_EVENTS, fetches), earlier.and_now(T.BROKER_STATEMENTS, stated))
+    ended = _settled(with_last_offset(appends, all_batches, ends.unionByName(old_batch_ends(appends, all_batches))))
+    return ended.unionByName(unlogged_appends(earlier.and_now(T.PRODUCE_EVENTS, ended), batches, all_changes))
+
+
+def _settled(frame: DataFrame) -> DataFrame:
+    """The frame computed once and for all, its plan cut: each step uses most of those before it, several times over,
+    and the plan of all of them together takes minutes to analyse.
+    """
+    return frame.localCheckpoint()
+
+
+def _union(*frames: DataFrame) -> DataFrame:
+    return reduce(DataFrame.unionByName, frames)

@@ -1,0 +1,109 @@
+"""The lines of a capture's logs and dumps as one frame, each with its number in its file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import groupby
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructField, StructType
+
+from schemas import columns as C
+from schemas.kinds import FileKind
+from sources.files import SourceFile, byte_lines
+from sources.outcomes import LINE_COLUMNS
+
+LINE_KINDS = (
+    FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.SEGMENT_DUMP, FileKind.METADATA_DUMP,
+)  # fmt: skip
+"""Kinds that are read line by line; the others are small and read whole (sources/checkpoints.py)."""
+
+LINES_SCHEMA = StructType([StructField(str(c), c.type) for c in LINE_COLUMNS])
+
+PATH, BLOCK_START, ROW_ID, FIRST_ROW_ID, ROWS, ROWS_BEFORE = "path", "block", "row_id", "first_row_id", "rows", "before"
+
+
+def read_lines(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
+    """One row per line: file, line from 1, broker, kind and text, without its line end or byte order mark."""
+    readable = [file for file in files if file.kind in LINE_KINDS and file.is_readable]
+    odd = [file for file in readable if _is_hidden_from_spark(file)]
+    plain = sorted((file for file in readable if file not in odd), key=_group)
+    # One scan per kind, its kind a literal, so that a filter on the kind leaves just that kind's files to be read.
+    scans = [_scan(spark, list(group), kind, damaged) for (kind, damaged), group in groupby(plain, key=_group)]
+    return reduce(DataFrame.unionByName, [spark.createDataFrame(list(_rows(odd)), LINES_SCHEMA), *scans])
+
+
+def _group(file: SourceFile) -> tuple[FileKind, bool]:
+    return file.kind, file.problem is not None
+
+
+def _is_hidden_from_spark(file: SourceFile) -> bool:
+    """Spark leaves out `_x` and `.x` without a word (`__consumer_offsets-0.txt`!), Hadoop cannot open `a:b`."""
+    return file.path.name.startswith(("_", ".")) or ":" in str(file.path)
+
+
+def _rows(files: Iterable[SourceFile]) -> Iterator[tuple[str, int, int, str, str]]:
+    for file in files:
+        for number, line in enumerate(byte_lines(file), 1):
+            text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
+            yield file.name, number, file.broker_id, file.kind.value, text.decode("utf-8", "replace")
+
+
+def _scan(spark: SparkSession, files: list[SourceFile], kind: str, damaged: bool) -> DataFrame:
+    """The lines of the files of one kind.
+
+    A number in the file needs no shuffle of the text: the rows of a block of a file have consecutive
+    `monotonically_increasing_id`s, so the least id and the count of each block, a small table, make them numbers. Its
+    price is a second pass over the files that counts.
+    """
+    # What was read of a damaged file is kept; of any other file an error must stay an error.
+    reader = spark.read.option("lineSep", "\n").option("ignoreCorruptFiles", damaged)
+    rows = reader.text([_escaped(file) for file in files]).select(
+        _decoded(F.col("_metadata.file_path")).alias(PATH),
+        F.col("_metadata.file_block_start").alias(BLOCK_START),
+        F.monotonically_increasing_id().alias(ROW_ID),
+        F.col("value"),
+    )
+    names = spark.createDataFrame([(str(f.path), f.name, f.broker_id) for f in files], _names_schema())
+    return (
+        rows.join(F.broadcast(_blocks(rows)), [PATH, BLOCK_START])
+        .join(F.broadcast(names), PATH)
+        .select(
+            F.col(C.SOURCE_FILE),
+            (F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1).alias(C.SOURCE_LINE),
+            F.col(C.BROKER_ID),
+            F.lit(kind).alias(C.KIND),
+            F.make_valid_utf8(F.rtrim(F.col("value"), F.lit("\r"))).alias(C.LINE_TEXT),
+        )
+    )
+
+
+def _blocks(rows: DataFrame) -> DataFrame:
+    """One row per block of a file: its least row id, and how many rows of the file come before it."""
+    blocks = rows.groupBy(PATH, BLOCK_START).agg(F.min(ROW_ID).alias(FIRST_ROW_ID), F.count(F.lit(1)).alias(ROWS))
+    listed = blocks.groupBy(PATH).agg(F.array_sort(F.collect_list(F.struct(BLOCK_START, FIRST_ROW_ID, ROWS))).alias("b"))
+    each = listed.select(PATH, "b", F.inline("b"))
+    earlier = F.filter("b", lambda block: block[BLOCK_START] < F.col(BLOCK_START))
+    before = F.aggregate(earlier, F.lit(0).cast("bigint"), lambda total, block: total + block[ROWS])
+    return each.select(PATH, BLOCK_START, FIRST_ROW_ID, before.alias(ROWS_BEFORE))
+
+
+def _names_schema() -> StructType:
+    return StructType([StructField(PATH, C.SOURCE_FILE.type), *[StructField(str(c), c.type) for c in _NAMED]])
+
+
+_NAMED = (C.SOURCE_FILE, C.BROKER_ID)
+
+
+def _escaped(file: SourceFile) -> str:
+    """The path for Spark, whose own wildcards are taken literally."""
+    return "file://" + re.sub(r"([\\*?\[\]{}^])", r"\\\1", str(file.path))
+
+
+def _decoded(uri: Column) -> Column:
+    """The path in a `file:` URI; `url_decode` is for forms, where `+` is a space."""
+    path = F.regexp_replace(uri, "^file:/+", "/")
+    return F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))

@@ -1,0 +1,49 @@
+"""What became of a line. Each line of a capture has exactly one outcome, and a reason unless it landed."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+
+LANDED, REJECTED, IGNORED = "landed", "rejected", "ignored"
+
+OUTCOME = "outcome"
+
+LINE_COLUMNS = (C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID, C.KIND, C.LINE_TEXT)
+OUTCOME_COLUMNS = (*LINE_COLUMNS, OUTCOME, C.REASON)
+
+MAX_TEXT = 2_000
+"""Characters of a rejected line that are kept."""
+
+
+def landed() -> Column:
+    """The line gave at least one row."""
+    return _verdict(LANDED, F.lit(None).cast("string"))
+
+
+def rejected(reason: str | Column) -> Column:
+    """The line should have given a row and could not."""
+    return _verdict(REJECTED, reason)
+
+
+def ignored(reason: str | Column) -> Column:
+    """The line says nothing of offsets."""
+    return _verdict(IGNORED, reason)
+
+
+def with_outcome(frame: DataFrame, verdict: Column) -> DataFrame:
+    """The frame with the two columns of a verdict."""
+    judged = frame.withColumn("verdict", verdict)
+    return judged.withColumns({OUTCOME: F.col("verdict.outcome"), C.REASON: F.col("verdict.reason")}).drop("verdict")
+
+
+def having(parsed: DataFrame, outcome: str) -> DataFrame:
+    """The lines of one outcome."""
+    return parsed.where(F.col(OUTCOME) == outcome)
+
+
+def _verdict(outcome: str, reason: str | Column) -> Column:
+    why = F.lit(reason) if isinstance(reason, str) else reason
+    return F.struct(F.lit(outcome).alias(OUTCOME), why.alias(C.REASON))

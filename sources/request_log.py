@@ -1,0 +1,162 @@
+"""The request log (`kafka.request.logger` at DEBUG): a line of text to the request, its response and its times.
+
+    [2026-11-21 10:33:23,357] DEBUG Completed request:{"isForwarded":false,…} (kafka.request.logger)
+
+A line is written after the response was sent, in the order of completion and not of work. Going back from it:
+`line_time - sendTimeMs - responseQueueTimeMs` is when the response was complete, `line_time - totalTimeMs +
+requestQueueTimeMs` when a handler began the work, which took `localTimeMs`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from sources import log_lines, outcomes
+from sources.request_schema import CORRUPT, REQUEST_LINE
+
+FETCH, PRODUCE, LEADER_AND_ISR = "FETCH", "PRODUCE", "LEADER_AND_ISR"
+
+REQUEST_JSON = r"Completed request:(\{.*\})"
+API_NAME = r'"requestApiKeyName":"([A-Z_0-9]+)"'
+NO_RESPONSE = '"response":""'
+"""How acks=0 is logged; an empty string is no struct."""
+
+ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
+"""`Uuid.ZERO_UUID`: a topic without an id."""
+
+METADATA_TOPIC, METADATA_TOPIC_ID = "__cluster_metadata", "AAAAAAAAAAAAAAAAAAAAAQ"
+"""Replicated by the quorum of the controllers: another protocol."""
+
+
+def parse(lines: DataFrame, timezone: str) -> DataFrame:
+    """Each line with its outcome and reason; the request, response and times of those that landed."""
+    dissected = lines.select(
+        *outcomes.LINE_COLUMNS,
+        log_lines.instant(F.regexp_extract(C.LINE_TEXT, log_lines.STAMPED, 1), timezone).alias("line_time"),
+        F.regexp_extract(C.LINE_TEXT, REQUEST_JSON, 1).alias("json"),
+        F.regexp_extract(C.LINE_TEXT, API_NAME, 1).alias("api_name"),
+    )
+    return (
+        dissected.withColumn("line", _parsed_json())
+        .withColumn("missing", _missing_field(F.col("line")))
+        .transform(outcomes.with_outcome, _verdict())
+        .select(*outcomes.OUTCOME_COLUMNS, "line_time", "api_name", *_fields())
+    )
+
+
+def landed(parsed: DataFrame, api_name: str) -> DataFrame:
+    """The usable lines of one API."""
+    return outcomes.having(parsed, outcomes.LANDED).where(F.col("api_name") == api_name)
+
+
+def event_time() -> Column:
+    """When a handler began the work: what it did, it did within `localTimeMs` from here."""
+    return _before_line_time(F.col("total_time_us") - F.col("request_queue_time_us"))
+
+
+def response_time() -> Column:
+    """When the response was complete: what it says was true no later."""
+    return _before_line_time(F.col("send_time_us") + F.col("response_queue_time_us"))
+
+
+def topic_id(column: Column) -> Column:
+    """A request's topic id; empty where there is none."""
+    return F.coalesce(F.nullif(column, F.lit(ZERO_TOPIC_ID)), F.lit(""))
+
+
+def _before_line_time(microseconds: Column) -> Column:
+    return F.timestamp_micros(F.unix_micros(F.col("line_time")) - microseconds)
+
+
+def _parsed_json() -> Column:
+    """The JSON of the APIs that are read, else NULL."""
+    complete = F.replace(F.col("json"), F.lit(NO_RESPONSE), F.lit('"response":null'))
+    options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
+    return F.when(F.col("api_name").isin(FETCH, PRODUCE, LEADER_AND_ISR), F.from_json(complete, REQUEST_LINE, options))
+
+
+def _fields() -> list[Column]:
+    """The fields that every line has: who asked, and how long each stage took."""
+    header, line = F.col("line.requestHeader"), F.col("line")
+    times = {
+        "total_time_us": "totalTimeMs",
+        "request_queue_time_us": "requestQueueTimeMs",
+        C.LOCAL_TIME_US: "localTimeMs",
+        "remote_time_us": "remoteTimeMs",
+        "response_queue_time_us": "responseQueueTimeMs",
+        "send_time_us": "sendTimeMs",
+    }
+    return [
+        header["requestApiVersion"].alias("api_version"),
+        header["correlationId"].alias("correlation_id"),
+        F.coalesce(header["clientId"], F.lit("")).alias(C.CLIENT_ID),
+        line["connection"].alias("connection"),
+        *[F.round(line[ms] * 1000).cast("bigint").alias(us) for us, ms in times.items()],
+        line["request"].alias("request"),
+        line["response"].alias("response"),
+    ]
+
+
+def _verdict() -> Column:
+    """The outcome of a line and, unless it landed, why: the first that applies."""
+    text, api_name, line, missing = F.col(C.LINE_TEXT), F.col("api_name"), F.col("line"), F.col("missing")
+    is_request = text.contains("Completed request:")
+    return (
+        F.when(F.trim(text) == "", outcomes.ignored("blank line"))
+        .when(F.col("line_time").isNull(), outcomes.rejected("no time stamp"))
+        .when(~is_request, outcomes.ignored("not a completed request"))
+        .when(text.contains("Completed request:RequestHeader("), outcomes.rejected("not JSON (before 2.8)"))
+        .when(api_name == "", outcomes.rejected("cut line"))
+        .when(line.isNull(), outcomes.ignored(F.concat(F.lit("other request: "), api_name)))
+        .when(line[CORRUPT].isNotNull(), outcomes.rejected("cut line"))
+        .when(missing.isNotNull(), outcomes.rejected(F.concat(F.lit("missing field: "), missing)))
+        .when(F.coalesce(line["response"]["errorCode"], F.lit(0)) != 0, outcomes.ignored(_refusal(line)))
+        .when(_is_of_metadata_topic(line), outcomes.ignored(f"fetch of {METADATA_TOPIC}"))
+        .otherwise(outcomes.landed())
+    )
+
+
+def _refusal(line: Column) -> Column:
+    """A request refused as a whole (a bad fetch session, a stale controller): no partition was touched."""
+    return F.concat(F.lit("refused with error "), line["response"]["errorCode"].cast("string"))
+
+
+def _is_of_metadata_topic(line: Column) -> Column:
+    topic = F.get(line["request"]["topics"], F.lit(0))
+    return F.coalesce((topic["topic"] == METADATA_TOPIC) | (topic["topicId"] == METADATA_TOPIC_ID), F.lit(False))
+
+
+def _missing_field(line: Column) -> Column:
+    """The first field that the API needs and the line lacks; NULL when all are there."""
+    request, responses = line["request"], line["response"]["responses"]
+    every = {name: line[name].isNull() for name in (
+        "totalTimeMs", "requestQueueTimeMs", "localTimeMs", "remoteTimeMs", "responseQueueTimeMs", "sendTimeMs",
+    )}  # fmt: skip
+    by_api: dict[str, Mapping[str, Column]] = {
+        FETCH: {
+            "topics": request["topics"].isNull(),
+            "partition or fetchOffset": F.exists(request["topics"], _lacks_partition_or_offset),
+            "responses": responses.isNull(),
+        },
+        PRODUCE: {
+            "acks": request["acks"].isNull(),
+            "topicData": request["topicData"].isNull(),
+            "responses": responses.isNull() & (request["acks"] != 0),
+        },
+        LEADER_AND_ISR: {
+            "topicStates": request["topicStates"].isNull() & request["ungroupedPartitionStates"].isNull(),
+        },
+    }
+    absences = [F.when(is_missing, F.lit(name)) for name, is_missing in every.items()]
+    for api, fields in by_api.items():
+        absences += [F.when((F.col("api_name") == api) & missing, F.lit(name)) for name, missing in fields.items()]
+    return F.coalesce(*absences)
+
+
+def _lacks_partition_or_offset(topic: Column) -> Column:
+    no_partitions = topic["partitions"].isNull()
+    return no_partitions | F.exists(topic["partitions"], lambda p: p["partition"].isNull() | p["fetchOffset"].isNull())

@@ -1,0 +1,86 @@
+"""What the request log's JSON looks like: one schema for every version that logs JSON (Kafka 2.8 to 4.3).
+
+The log prints a field of the protocol by its name in the release that wrote it, and leaves out what the API version
+does not have, so a field that was renamed is here under each of its names:
+
+| meaning              | names                                                                            |
+|----------------------|----------------------------------------------------------------------------------|
+| replica              | `replicaId` (FETCH up to v14), `replicaState.replicaId` (v15+); absent: consumer |
+| topic                | `topic` (FETCH up to v12), `name` (PRODUCE up to v12), `topicName`; `topicId`    |
+| partition            | `partition`, `partitionIndex` (answers since 3.0), `index` (PRODUCE)             |
+| partitions of answer | `partitionResponses` (FETCH of 2.8; PRODUCE), `partitions` (FETCH since 3.0)     |
+| bytes of records     | `recordSetSizeInBytes` (2.8), `recordsSizeInBytes` (since 3.0)                   |
+| partition epoch      | `zkVersion` (LEADER_AND_ISR of 2.8 to 3.0), `partitionEpoch` (since 3.1)         |
+"""
+
+from __future__ import annotations
+
+from pyspark.sql.types import (
+    ArrayType,
+    DataType,
+    DoubleType,
+    IntegerType,
+    LongType,
+    StringType,
+    StructField,
+    StructType,
+)
+
+CORRUPT = "_corrupt_record"
+"""Holds the text when it is no complete JSON object, else NULL."""
+
+INT, LONG, TEXT, MILLISECONDS = IntegerType(), LongType(), StringType(), DoubleType()
+
+
+def _struct(**fields: DataType) -> StructType:
+    """A struct of nullable fields: every version leaves some of them out."""
+    return StructType([StructField(name, data_type) for name, data_type in fields.items()])
+
+
+def _many(**fields: DataType) -> ArrayType:
+    """An array of such structs."""
+    return ArrayType(_struct(**fields))
+
+
+HEADER = _struct(requestApiVersion=INT, correlationId=INT, clientId=TEXT, requestApiKeyName=TEXT)
+
+FETCHED_PARTITIONS = _many(
+    partition=INT, currentLeaderEpoch=INT, fetchOffset=LONG, lastFetchedEpoch=INT, logStartOffset=LONG
+)
+PARTITION_STATE = {
+    "partitionIndex": INT, "leader": INT, "leaderEpoch": INT, "isr": ArrayType(INT), "zkVersion": INT,
+    "partitionEpoch": INT, "replicas": ArrayType(INT), "addingReplicas": ArrayType(INT),
+    "removingReplicas": ArrayType(INT), "leaderRecoveryState": INT,
+}  # fmt: skip
+
+REQUEST = _struct(
+    # FETCH
+    replicaId=INT, replicaState=_struct(replicaId=INT, replicaEpoch=LONG), isolationLevel=INT, sessionId=INT,
+    sessionEpoch=INT, topics=_many(topic=TEXT, topicId=TEXT, partitions=FETCHED_PARTITIONS),
+    forgottenTopicsData=_many(topic=TEXT, topicId=TEXT, partitions=ArrayType(INT)),
+    # PRODUCE
+    transactionalId=TEXT, acks=INT, topicData=_many(name=TEXT, topicId=TEXT, partitionData=_many(index=INT)),
+    # LEADER_AND_ISR
+    ungroupedPartitionStates=_many(topicName=TEXT, **PARTITION_STATE),
+    topicStates=_many(topicName=TEXT, topicId=TEXT, partitionStates=_many(**PARTITION_STATE)),
+)  # fmt: skip
+
+ANSWERED_PARTITIONS = _many(
+    partition=INT, partitionIndex=INT, index=INT, errorCode=INT, baseOffset=LONG, highWatermark=LONG,
+    lastStableOffset=LONG, logStartOffset=LONG, divergingEpoch=_struct(epoch=INT, endOffset=LONG),
+    recordsSizeInBytes=LONG, recordSetSizeInBytes=LONG,
+)  # fmt: skip
+
+RESPONSE = _struct(
+    errorCode=INT,
+    sessionId=INT,
+    responses=_many(
+        topic=TEXT, name=TEXT, topicId=TEXT, partitions=ANSWERED_PARTITIONS, partitionResponses=ANSWERED_PARTITIONS
+    ),
+)
+
+REQUEST_LINE = _struct(
+    requestHeader=HEADER, request=REQUEST, response=RESPONSE, connection=TEXT, totalTimeMs=MILLISECONDS,
+    requestQueueTimeMs=MILLISECONDS, localTimeMs=MILLISECONDS, remoteTimeMs=MILLISECONDS,
+    responseQueueTimeMs=MILLISECONDS, sendTimeMs=MILLISECONDS, **{CORRUPT: TEXT},
+)  # fmt: skip

@@ -1,0 +1,95 @@
+"""The leader epoch of what names none: the one its broker was in, by the broker's own word and clock.
+
+A broker's leader epochs of a partition only grow, so an event is of the last epoch that had begun when it happened.
+What a broker did as the leader (an append, a follower's fetch without an error) is of the last epoch that it *led*.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas.kinds import ChangeKind
+
+BROKER_PARTITION: list[str] = [C.BROKER_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION]
+
+BEGINNINGS = (ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value)
+
+LATENESS_US = 1_000
+"""A line's time is cut to milliseconds."""
+
+
+def terms(leader_changes: DataFrame, fetches: DataFrame) -> DataFrame:
+    """One row a broker and partition: the leader epochs it was in, in order, with what first shows each.
+
+    A broker's log tells when an epoch began. Where it is missing, a fetch answered without an error shows that the
+    epoch had begun, and a LEADER_AND_ISR request that it was about to.
+    """
+    evidence = _told(leader_changes).unionByName(_shown(fetches))
+    by_epoch = evidence.groupBy(*BROKER_PARTITION, C.LEADER_EPOCH).agg(
+        F.min_by(F.struct("since", "is_beginning"), F.struct("doubt", "since")).alias("first"),
+        F.bool_or("is_leader").alias("is_leader"),
+    )
+    term = F.struct(C.LEADER_EPOCH, "first.since", "first.is_beginning", "is_leader")
+    return by_epoch.groupBy(*BROKER_PARTITION).agg(F.array_sort(F.collect_list(term)).alias("terms"))
+
+
+def with_append_epoch(appends: DataFrame, terms: DataFrame) -> DataFrame:
+    """Appends with the leader epoch: of a real base offset one the broker led, of an error the one it was in."""
+    return _with_epoch(appends, terms, _end_of_work(), F.col(C.BASE_OFFSET) >= 0)
+
+
+def with_fetch_epoch(fetches: DataFrame, terms: DataFrame) -> DataFrame:
+    """Fetches with the leader epoch of the broker that answered, fenced or not."""
+    is_at_leader = (F.col(C.ERROR_CODE) == 0) & (F.col(C.REPLICA_ID) >= 0)
+    return _with_epoch(fetches, terms, _end_of_work(), is_at_leader)
+
+
+def with_statement_epoch(statements: DataFrame, terms: DataFrame) -> DataFrame:
+    """Statements with the leader epoch their broker was last in: of a log just loaded, the one before the restart."""
+    return _with_epoch(statements, terms, F.col(C.EVENT_TIME), F.lit(False))
+
+
+def _told(leader_changes: DataFrame) -> DataFrame:
+    kind = F.col(C.CHANGE_KIND)
+    return leader_changes.where(F.col(C.LEADER_EPOCH) >= 0).select(
+        *BROKER_PARTITION,
+        C.LEADER_EPOCH,
+        F.col(C.EVENT_TIME).alias("since"),
+        kind.isin(*BEGINNINGS).alias("is_beginning"),
+        (F.col(C.LEADER_ID) == F.col(C.BROKER_ID)).alias("is_leader"),
+        F.when(kind.isin(*BEGINNINGS), 0).when(kind == ChangeKind.ASSIGNED.value, 2).otherwise(1).alias("doubt"),
+    )
+
+
+def _shown(fetches: DataFrame) -> DataFrame:
+    is_answered_by_leader = (F.col(C.REPLICA_ID) >= 0) & (F.col(C.LEADER_EPOCH) >= 0) & (F.col(C.ERROR_CODE) == 0)
+    return (
+        fetches.where(is_answered_by_leader)
+        .groupBy(*BROKER_PARTITION, C.LEADER_EPOCH)
+        .agg(F.min(C.EVENT_TIME).alias("since"))
+        .withColumns({"is_beginning": F.lit(False), "is_leader": F.lit(True), "doubt": F.lit(1)})
+    )
+
+
+def _end_of_work() -> Column:
+    """The latest it can have happened: right after an election the estimate may be before the epoch's own line."""
+    return F.timestamp_micros(F.unix_micros(C.EVENT_TIME) + F.col(C.LOCAL_TIME_US) + LATENESS_US)
+
+
+def _with_epoch(events: DataFrame, terms: DataFrame, time: Column, is_at_leader: Column) -> DataFrame:
+    """A broker has few terms of a partition: they come as one array, and no event is moved for their sake."""
+    known = F.col(C.LEADER_EPOCH) >= 0
+    fitting = F.filter("terms", lambda term: term["is_leader"] | ~is_at_leader)
+    begun = F.filter(fitting, lambda term: term["since"] <= time)
+    latest = F.try_element_at(begun, F.lit(-1))[C.LEADER_EPOCH]
+    # Before the first sign of an epoch, unless that is its beginning, the broker was in it already.
+    first = F.get(fitting, F.lit(0))
+    earlier = F.when(~first["is_beginning"], first[C.LEADER_EPOCH])
+    epoch = F.coalesce(F.when(known, F.col(C.LEADER_EPOCH)), latest, earlier, F.lit(C.UNKNOWN_EPOCH))
+    return (
+        events.join(terms, BROKER_PARTITION, "left")
+        .withColumn(C.LEADER_EPOCH, epoch.cast("int"))
+        .select(*events.columns)
+    )

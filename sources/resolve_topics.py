@@ -1,0 +1,77 @@
+"""Topic ids to names and back: a request says one of the two, an event has both (or an empty id before KIP-516)."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas.kinds import FileKind
+
+UNKNOWN_TOPIC_ID = "unknown topic id"
+SINCE, UNTIL = "since", "until"
+
+
+def topic_ids(*changes: DataFrame) -> DataFrame:
+    """One row a topic id: its name, and from when to when the name meant it; the first id of a name has no start."""
+    seen = reduce(DataFrame.unionByName, [c.select(C.TOPIC, C.TOPIC_ID, C.EVENT_TIME) for c in changes])
+    first_seen = (
+        seen.where((F.col(C.TOPIC) != "") & (F.col(C.TOPIC_ID) != ""))
+        .groupBy(C.TOPIC_ID)
+        .agg(F.min(C.TOPIC).alias(C.TOPIC), F.min(C.EVENT_TIME).alias("first_seen"))
+    )
+    ids_of_name = Window.partitionBy(C.TOPIC).orderBy("first_seen", C.TOPIC_ID)
+    is_first = F.row_number().over(ids_of_name) == 1
+    return first_seen.select(
+        C.TOPIC,
+        C.TOPIC_ID,
+        F.when(~is_first, F.col("first_seen")).alias(SINCE),
+        F.lead("first_seen").over(ids_of_name).alias(UNTIL),
+    )
+
+
+def with_topic(events: DataFrame, ids: DataFrame, time: Column | None = None) -> DataFrame:
+    """The events with name and id, each from the other; the id a name meant at `time`, without one the last."""
+    return events.transform(_with_name, ids).transform(_with_id, ids, time)
+
+
+def of_known_topic(events: DataFrame) -> DataFrame:
+    """The events whose topic has a name."""
+    return events.where(F.col(C.TOPIC) != "")
+
+
+def rejected_for_topic(events: DataFrame) -> DataFrame:
+    """One row a line with an event of a topic id that nothing names, as `rejected_lines` has it."""
+    return (
+        events.where(F.col(C.TOPIC) == "")
+        .groupBy(C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID)
+        .agg(F.concat_ws(", ", F.array_sort(F.collect_set(C.TOPIC_ID))).alias("ids"))
+        .select(
+            C.BROKER_ID,
+            F.lit(FileKind.REQUEST_LOG.value).alias(C.KIND),
+            F.lit(UNKNOWN_TOPIC_ID).alias(C.REASON),
+            F.concat(F.lit(f"{UNKNOWN_TOPIC_ID}: "), "ids").alias(C.LINE_TEXT),
+            C.SOURCE_FILE,
+            C.SOURCE_LINE,
+        )
+    )
+
+
+def _with_name(events: DataFrame, ids: DataFrame) -> DataFrame:
+    names = ids.select(C.TOPIC_ID, F.col(C.TOPIC).alias("name_of_id"))
+    named = events.join(F.broadcast(names), C.TOPIC_ID, "left")
+    name = F.when(F.col(C.TOPIC) != "", F.col(C.TOPIC)).otherwise(F.coalesce("name_of_id", F.lit("")))
+    return named.withColumn(C.TOPIC, name).select(*events.columns)
+
+
+def _with_id(events: DataFrame, ids: DataFrame, time: Column | None) -> DataFrame:
+    of_name = ids.select(F.col(C.TOPIC).alias("name"), F.col(C.TOPIC_ID).alias("id_of_name"), SINCE, UNTIL)
+    holds = F.col(UNTIL).isNull()
+    if time is not None:
+        holds = (F.col(SINCE).isNull() | (time >= F.col(SINCE))) & (holds | (time < F.col(UNTIL)))
+    is_same = (F.col(C.TOPIC) == F.col("name")) & (F.col(C.TOPIC_ID) == "") & holds
+    topic_id = F.when(F.col(C.TOPIC_ID) != "", F.col(C.TOPIC_ID)).otherwise(F.coalesce("id_of_name", F.lit("")))
+    identified = events.join(F.broadcast(of_name), is_same, "left")
+    return identified.withColumn(C.TOPIC_ID, topic_id).select(*events.columns)

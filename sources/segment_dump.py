@@ -1,0 +1,168 @@
+"""`kafka-dump-log` of a replica's segments: a line to the batch it is.
+
+    Dumping /data/orders-0/00000000000000000000.log
+    Log starting offset: 0
+    baseOffset: 0 lastOffset: 10 count: 11 … partitionLeaderEpoch: 0 … size: 377 magic: 2 … isvalid: true
+    | offset: 0 CreateTime: … endTxnMarker: COMMIT coordinatorEpoch: 0
+
+Batches of magic 0 and 1 begin with `offset:`, know no leader epoch, and hold one record unless compressed.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import StatementKind
+from sources import outcomes
+
+BATCH_COLUMNS = tuple(c for c in T.SEGMENT_BATCHES.columns if c not in T.LANDED)
+STATEMENT_COLUMNS = tuple(c for c in T.BROKER_STATEMENTS.columns if c not in T.LANDED)
+
+HEADER = r"^Dumping (?:.*[/\\])?([^/\\]+)-(\d+)(?:\.[^/\\]+-(?:future|delete|stray))?[/\\][^/\\]+$"
+FILE_NAME = r"(?:^|/)([^/]+)-(\d+)\.(?:txt|log)(?:\.gz)?$"
+SEGMENT_START = r"^(?:Log s|S)tarting offset: (\d+)$"
+MARKER = r" endTxnMarker: (COMMIT|ABORT) "
+
+LINE_TYPE, WORDS, TOPIC_OF, SEGMENT = "line_type", "words", "topic_of", "segment_start"
+BATCH, RECORD, MARKED, START, DUMPING, OTHER = "batch", "record", "marker", "start", "header", "other"
+
+REQUIRED = (C.LAST_OFFSET, C.BATCH_SIZE, C.MAGIC, C.CRC)
+
+
+def parse(lines: DataFrame) -> DataFrame:
+    """Each line with its outcome and reason, what type of line it is, its partition and the batch's fields."""
+    typed = lines.withColumn(LINE_TYPE, _line_type()).withColumn(WORDS, F.split(C.LINE_TEXT, " "))
+    placed = _with_partition(typed).withColumns(_fields())
+    starts = _with_segment_start(placed)
+    return outcomes.with_outcome(starts, _verdict()).drop(WORDS)
+
+
+def batch_rows(parsed: DataFrame) -> DataFrame:
+    """Rows of `segment_batches`; a transaction's marker, on the next line, tells its result."""
+    batches = _landed(parsed, BATCH)
+    results = _landed(parsed, MARKED).select(
+        C.SOURCE_FILE,
+        (F.col(C.SOURCE_LINE) - 1).alias(C.SOURCE_LINE),
+        F.regexp_extract(C.LINE_TEXT, MARKER, 1).alias(C.TRANSACTION_RESULT),
+    )
+    return batches.join(results, [*T.LINE], "left").withColumn(C.TOPIC_ID, F.lit("")).select(*BATCH_COLUMNS)
+
+
+def statement_rows(parsed: DataFrame) -> DataFrame:
+    """Rows of `broker_statements`: a log starts no earlier than its first segment (a checkpoint may say: later)."""
+    return (
+        _landed(parsed, START)
+        .withColumns({
+            C.KIND: F.lit(StatementKind.CHECKPOINT_LOG_START.value),
+            C.TOPIC_ID: F.lit(""),
+            C.LEADER_EPOCH: F.lit(C.UNKNOWN_EPOCH),
+            C.EVENT_TIME: F.lit(None).cast("timestamp"),
+            C.OFFSET: F.col(SEGMENT),
+            C.REPLICA_ID: F.lit(C.NO_REPLICA),
+        })
+        .select(*STATEMENT_COLUMNS)
+    )  # fmt: skip
+
+
+def _landed(parsed: DataFrame, line_type: str) -> DataFrame:
+    return outcomes.having(parsed, outcomes.LANDED).where(F.col(LINE_TYPE) == line_type)
+
+
+def _line_type() -> Column:
+    text = F.col(C.LINE_TEXT)
+    return (
+        F.when(text.startswith("baseOffset: ") | text.rlike(r"^offset: -?\d+ position: "), BATCH)
+        .when(text.startswith("| offset: ") & text.rlike(MARKER), MARKED)
+        .when(text.startswith("| "), RECORD)
+        .when(text.startswith("Dumping "), DUMPING)
+        .when(text.rlike(SEGMENT_START), START)
+        .otherwise(OTHER)
+    )
+
+
+def _with_partition(typed: DataFrame) -> DataFrame:
+    """The lines with topic and partition: of the last header above, else of the file's name."""
+    headers = (
+        typed.where(F.col(LINE_TYPE) == DUMPING)
+        .select(C.SOURCE_FILE, C.SOURCE_LINE, _partition_of(F.col(C.LINE_TEXT), HEADER).alias("of"))
+        .where(F.col("of").isNotNull())
+        .groupBy(C.SOURCE_FILE)
+        .agg(F.array_sort(F.collect_list(F.struct(C.SOURCE_LINE, "of"))).alias("headers"))
+    )
+    above = F.filter("headers", lambda header: header[C.SOURCE_LINE] <= F.col(C.SOURCE_LINE))
+    by_name = _partition_of(F.col(C.SOURCE_FILE), FILE_NAME)
+    return (
+        typed.join(F.broadcast(headers), C.SOURCE_FILE, "left")
+        .withColumn(TOPIC_OF, F.coalesce(F.try_element_at(above, F.lit(-1))["of"], by_name))
+        .withColumns({C.TOPIC: F.col(TOPIC_OF)[C.TOPIC], C.PARTITION: F.col(TOPIC_OF)[C.PARTITION]})
+        .drop("headers", TOPIC_OF)
+    )
+
+
+def _partition_of(text: Column, regex: str) -> Column:
+    partition = F.regexp_extract(text, regex, 2).try_cast("int")
+    return F.when(
+        partition.isNotNull(), F.struct(F.regexp_extract(text, regex, 1).alias(C.TOPIC), partition.alias(C.PARTITION))
+    )
+
+
+def _fields() -> dict[str, Column]:
+    """The batch's fields, typed; NULL where there is none such, or the line was cut before it."""
+    is_old = F.col(C.LINE_TEXT).startswith("offset: ")
+    last = F.when(is_old, _word("offset:")).otherwise(_word("lastOffset:")).try_cast("bigint")
+    is_alone = F.upper(_word("compresscodec:")).isin("NONE", "NOCOMPRESSIONCODEC")
+    millis = F.coalesce(_word("CreateTime:"), _word("LogAppendTime:")).try_cast("bigint")
+    of_old = F.when(is_alone, last).otherwise(F.lit(C.UNKNOWN_OFFSET))
+    return {
+        C.LAST_OFFSET: last,
+        C.BASE_OFFSET: F.when(is_old, of_old).otherwise(_word("baseOffset:").try_cast("bigint")),
+        C.LEADER_EPOCH: F.coalesce(_word("partitionLeaderEpoch:").try_cast("int"), F.lit(C.UNKNOWN_EPOCH)),
+        C.CREATE_TIME: F.when(millis.between(0, 253402300799999), F.timestamp_millis(millis)),
+        C.IS_TRANSACTIONAL: F.coalesce(_word("isTransactional:") == "true", F.lit(False)),
+        C.IS_CONTROL: F.coalesce(_word("isControl:") == "true", F.lit(False)),
+        C.PRODUCER_ID: F.coalesce(_word("producerId:").try_cast("bigint"), F.lit(-1)),
+        C.BATCH_SIZE: _word("size:").try_cast("bigint"),
+        C.CRC: _word("crc:").try_cast("bigint"),
+        C.MAGIC: _word("magic:").try_cast("int"),
+        "is_valid": _word("isvalid:"),
+        SEGMENT: F.regexp_extract(C.LINE_TEXT, SEGMENT_START, 1).try_cast("bigint"),
+    }
+
+
+def _word(key: str) -> Column:
+    """The word after the key; NULL without one. Splitting a line once is much cheaper than an expression a field."""
+    place = F.array_position(WORDS, key)
+    return F.when((F.col(LINE_TYPE) == BATCH) & (place > 0), F.get(WORDS, place.cast("int")))
+
+
+def _with_segment_start(placed: DataFrame) -> DataFrame:
+    """The lines with whether they start the first segment that the file has of their partition."""
+    firsts = (
+        placed.where(F.col(LINE_TYPE) == START)
+        .withColumn("rank", F.row_number().over(Window.partitionBy(C.SOURCE_FILE, C.TOPIC, C.PARTITION).orderBy(SEGMENT)))
+        .where(F.col("rank") == 1)
+        .select(*T.LINE, F.lit(True).alias("is_first"))
+    )
+    return placed.join(F.broadcast(firsts), [*T.LINE], "left")
+
+
+def _verdict() -> Column:
+    text, line_type, is_placed = F.col(C.LINE_TEXT), F.col(LINE_TYPE), F.col(C.TOPIC).isNotNull()
+    is_incomplete = F.coalesce(*[F.when(F.col(name).isNull(), F.lit(True)) for name in REQUIRED], F.lit(False))
+    return (
+        F.when((line_type == BATCH) & ~is_placed, outcomes.rejected("batch of no known partition"))
+        .when((line_type == BATCH) & (F.col("is_valid").isNull() | is_incomplete), outcomes.rejected("cut line"))
+        .when((line_type == BATCH) & F.col(C.BASE_OFFSET).isNull(), outcomes.rejected("cut line"))
+        .when((line_type == BATCH) & (F.col("is_valid") != "true"), outcomes.rejected("batch is not valid"))
+        .when((line_type == START) & ~is_placed, outcomes.rejected("segment of no known partition"))
+        .when((line_type == START) & F.col("is_first"), outcomes.landed())
+        .when(line_type == START, outcomes.ignored("later segment"))
+        .when(line_type.isin(BATCH, MARKED), outcomes.landed())
+        .when(line_type == RECORD, outcomes.ignored("record"))
+        .when(line_type == DUMPING, outcomes.ignored("header"))
+        .when(text.rlike(r"^(?:baseOffset|offset):?|[\x00-\x08\x{FFFD}]"), outcomes.rejected("cut line"))
+        .otherwise(outcomes.ignored("other line"))
+    )

@@ -1,0 +1,43 @@
+"""What all tests share: one Spark session, and an environment that is the same on every machine."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+# Before anything imports great_expectations, which sends usage analytics otherwise.
+os.environ["GX_ANALYTICS_ENABLED"] = "false"
+# Before the JVM starts: workers must be this interpreter, not the first python3 of the PATH.
+os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+# `collect` gives naive times of the machine's zone; with UTC a test may write them as the tables mean them.
+os.environ["TZ"] = "UTC"
+time.tzset()
+# The settings of the tests' session, each with its reason.
+os.environ["TIDEGAUGE_SPARK_CONF"] = str(Path(__file__).parent.parent / "conf" / "spark-test.conf")
+
+import pytest  # noqa: E402 - the environment comes first
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
+
+
+@pytest.fixture(scope="session")
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
+    """The one session of the run: starting Spark costs more than all small tests together."""
+    from jobs.session import spark_session
+
+    session = spark_session("tests", warehouse=str(tmp_path_factory.mktemp("spark-warehouse")))
+    yield session
+    session.stop()
+
+
+@pytest.fixture
+def captures() -> Path:
+    """The bundled captures of real clusters."""
+    return CAPTURES

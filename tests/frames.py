@@ -1,0 +1,16 @@
+"""Frames of a table's schema from what a test is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from schemas.tables import Table
+
+
+def rows(spark: SparkSession, table: Table, *given: Mapping[str, Any]) -> DataFrame:
+    """Rows of a table of which a test says only what it is about; the rest is NULL."""
+    schema = table.schema
+    return spark.createDataFrame([tuple(row.get(name) for name in schema.names) for row in given], schema)

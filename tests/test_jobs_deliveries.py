@@ -1,0 +1,122 @@
+"""Deliveries: a content lands once, and what a run that died left is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.deliveries import (
+    EVENT_TABLES,
+    digest_of,
+    filter_new,
+    landed_clusters,
+    next_transaction,
+    withdraw_unfinished,
+)
+from jobs.errors import CouldNotRunError
+from jobs.warehouse import Warehouse
+from schemas.kinds import FileKind
+from schemas.tables import LANDING_TABLES, LEADER_CHANGES, PRODUCE_EVENTS, SOURCE_FILES
+from sources.files import SourceFile
+from tests.frames import rows
+
+pytestmark = [pytest.mark.spark, pytest.mark.delta]
+
+COUNTS = {"lines_read": 1, "lines_landed": 1, "lines_rejected": 0, "lines_ignored": 0}
+EVENT = {"base_offset": 0, "last_offset": 0, "partition": 0, "leader_id": 1, "source_line": 1}
+
+Deliver = Callable[..., None]
+
+
+def file(digest: str, name: str = "server.log", broker_id: int = 1) -> SourceFile:
+    """A file of a capture, with its content's digest."""
+    return SourceFile(Path("/capture") / name, name, FileKind.SERVER_LOG, broker_id, digest)
+
+
+@pytest.fixture(scope="module")
+def empty(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """A warehouse with all landing tables; each test works in a cluster of its own."""
+    made = Warehouse(spark, str(tmp_path_factory.mktemp("lake")))
+    for table in LANDING_TABLES:
+        made.create(table)
+    return made
+
+
+@pytest.fixture
+def deliver(empty: Warehouse) -> Deliver:
+    """Land one row per file in two event tables, and then in `source_files` unless the run is to die before."""
+
+    def land(cluster_id: str, capture_id: str, *files: SourceFile, dies: bool = False) -> None:
+        spark, transaction = empty.spark, next_transaction(empty, cluster_id, files)
+        keys = [{"cluster_id": cluster_id, "capture_id": capture_id, "source_file": f.name} for f in files]
+        for table in (PRODUCE_EVENTS,) if dies else (PRODUCE_EVENTS, LEADER_CHANGES):
+            empty.append(table, rows(spark, table, *[{**EVENT, **key} for key in keys]), transaction)
+        if not dies:
+            facts = [{"digest": f.digest, "kind": f.kind.value, "broker_id": f.broker_id} for f in files]
+            landed = [{**COUNTS, **key, **fact} for key, fact in zip(keys, facts, strict=True)]
+            empty.append(SOURCE_FILES, rows(spark, SOURCE_FILES, *landed), transaction)
+
+    return land
+
+
+def events(warehouse: Warehouse, cluster_id: str) -> list[tuple[str, str]]:
+    """Where the cluster's produce events came from."""
+    found = warehouse.read(PRODUCE_EVENTS, cluster_id=cluster_id).select("capture_id", "source_file").collect()
+    return sorted((row[0], row[1]) for row in found)
+
+
+def test_a_name_of_files_is_of_their_content_alone() -> None:
+    """Order and names do not matter; content, and whose it is, do."""
+    assert digest_of([file("a"), file("b")]) == digest_of([file("b", "renamed.log"), file("a")])
+    assert digest_of([file("a")]) != digest_of([file("a", broker_id=2)])
+
+
+def test_only_new_content_is_left(empty: Warehouse, deliver: Deliver) -> None:
+    """What landed is left out, a copy is taken once, equal bytes of another broker are another file."""
+    deliver("new", "first", file("a"))
+    given = [file("a", "renamed.log"), file("a", broker_id=2), file("b"), file("b", "copy.log")]
+
+    assert filter_new(empty, "new", given) == [given[1], given[2]]
+    assert filter_new(empty, "another cluster", given) == given[:3]
+
+
+def test_a_finished_delivery_stays(empty: Warehouse, deliver: Deliver) -> None:
+    """Nothing is taken back from a warehouse in order, nor from an empty one."""
+    assert not withdraw_unfinished(empty, "finished")
+    deliver("finished", "first", file("a"))
+
+    assert not withdraw_unfinished(empty, "finished")
+    assert events(empty, "finished") == [("first", "server.log")]
+
+
+def test_an_unfinished_delivery_is_taken_back_and_can_come_again(empty: Warehouse, deliver: Deliver) -> None:
+    """Only its rows go, not those of a delivery or a cluster beside it; its retry lands in full."""
+    deliver("died", "first", file("a", "one.log"))
+    deliver("beside", "first", file("a", "one.log"))
+    deliver("died", "second", file("b", "two.log"), dies=True)
+
+    assert withdraw_unfinished(empty, "died")
+    assert events(empty, "died") == [("first", "one.log")]
+    assert events(empty, "beside") == [("first", "one.log")]
+
+    deliver("died", "second", file("b", "two.log"))
+    assert not withdraw_unfinished(empty, "died")
+    assert events(empty, "died") == [("first", "one.log"), ("second", "two.log")]
+
+
+def test_a_warehouse_names_its_clusters(empty: Warehouse, deliver: Deliver) -> None:
+    """All of them, or the one asked for; one without deliveries is an error."""
+    deliver("named", "first", file("a"))
+
+    assert "named" in landed_clusters(empty)
+    assert landed_clusters(empty, "named") == ["named"]
+    with pytest.raises(CouldNotRunError, match="nothing has landed for cluster absent"):
+        landed_clusters(empty, "absent")
+
+
+def test_the_mark_comes_last() -> None:
+    """`source_files` is not among the tables that are written before it."""
+    assert set(EVENT_TABLES) == set(LANDING_TABLES) - {SOURCE_FILES}

@@ -1,0 +1,87 @@
+"""`tidegauge sql`: one statement, or a conversation."""
+
+from __future__ import annotations
+
+import io
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.errors import ExitCode
+from jobs.sql_prompt import main
+from jobs.warehouse import Transaction, Warehouse
+from schemas.tables import INCIDENTS
+from tests.frames import rows
+
+pytestmark = [pytest.mark.spark, pytest.mark.delta]
+
+
+@pytest.fixture(scope="module")
+def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A warehouse with three findings."""
+    path = str(tmp_path_factory.mktemp("lake"))
+    warehouse = Warehouse(spark, path)
+    warehouse.create(INCIDENTS)
+    started = datetime(2026, 11, 21, 10, 0, 0, 123000, tzinfo=UTC)
+    findings = [{"incident_id": name, "started_at": started, "evidence": "[red]"} for name in ("i0", "i1", "i2")]
+    warehouse.append(INCIDENTS, rows(spark, INCIDENTS, *findings), Transaction("t", 1))
+    return path
+
+
+def ask(lake: str, statement: str, *more: str) -> int:
+    """Run one statement."""
+    return main(["--warehouse", lake, "-e", statement, *more])
+
+
+def test_a_statement_prints_its_rows(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Values as they are: UTC, NULL, nothing taken for markup, two columns of one name."""
+    assert ask(lake, "SELECT incident_id, started_at, ended_at, evidence, 1 AS n, 2 AS n FROM incidents LIMIT 1;") == 0
+    heading, row = capsys.readouterr().out.splitlines()
+
+    assert heading.split() == ["incident_id", "started_at", "ended_at", "evidence", "n", "n"]
+    assert row.split() == ["i0", "2026-11-21", "10:00:00.123", "NULL", "[red]", "1", "2"]
+
+
+def test_a_long_result_is_cut_and_says_so(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """`--limit` rows are printed; a result of just as many is not called cut."""
+    assert ask(lake, "SELECT incident_id FROM incidents", "--limit", "2") == 0
+    cut = capsys.readouterr()
+    assert ask(lake, "SELECT incident_id FROM incidents", "--limit", "3") == 0
+    whole = capsys.readouterr()
+
+    assert len(cut.out.splitlines()) == 3
+    assert "first 2 rows" in cut.err
+    assert len(whole.out.splitlines()) == 4
+    assert "first" not in whole.err
+
+
+def test_a_wrong_statement_could_not_run(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """A column that is not there: code 3 and Spark's own first line."""
+    assert ask(lake, "SELECT nothing FROM incidents") == ExitCode.COULD_NOT_RUN
+    shown = capsys.readouterr().err
+
+    assert "UNRESOLVED_COLUMN" in shown
+    assert shown.count("\n") == 1
+
+
+@pytest.mark.usefixtures("spark")
+def test_a_folder_without_tables_could_not_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """No prompt over nothing."""
+    assert main(["--warehouse", str(tmp_path)]) == ExitCode.COULD_NOT_RUN
+    assert "has no tables of tidegauge" in capsys.readouterr().err
+
+
+def test_a_conversation(lake: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables are listed, a statement may take two lines, a wrong one does not end it, `quit` does."""
+    typed = "SELECT max(incident_id)\nFROM incidents;\nSELECT nothing FROM incidents;\nSELECT 6 * 7;\nquit\nSELECT 1;\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+
+    assert main(["--warehouse", lake]) == 0
+    shown = capsys.readouterr()
+    assert "One finding." in shown.out
+    assert "i2" in shown.out
+    assert "42" in shown.out
+    assert "UNRESOLVED_COLUMN" in shown.err
+    assert "1" not in shown.out.splitlines()[-1]

@@ -1,0 +1,110 @@
+"""Laws of this tree, three lines each: what a reader may rely on without reading every file."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import re
+import sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("jobs", "replay", "schemas", "expectations", "sources")
+CODE = sorted(path for folder in (*PACKAGES, "tests", "bench") for path in (ROOT / folder).rglob("*.py"))
+
+REACHES_OUT = (
+    r"SparkSession|\.collect\(|\.count\(\)|\.toPandas|\budf\b|\bpandas_udf\b|\.rdd\b|\.write\b|\bpandas\b|applyIn"
+)
+
+
+def sources_of(package: str) -> list[Path]:
+    """The modules of a package."""
+    return sorted((ROOT / package).rglob("*.py"))
+
+
+def named(path: Path) -> str:
+    """A file's name in a failure."""
+    return path.relative_to(ROOT).as_posix()
+
+
+def strings(path: Path) -> set[str]:
+    """Every string literal of a module."""
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
+
+
+def length_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """A function's lines, its docstring left out."""
+    lines = ast.get_docstring(function, clean=False)
+    return (function.end_lineno or function.lineno) - function.lineno + 1 - (lines.count("\n") + 1 if lines else 0)
+
+
+@pytest.mark.parametrize("path", sources_of("replay"), ids=named)
+def test_the_engine_reaches_nothing_outside(path: Path) -> None:
+    """`replay/` is DataFrame to DataFrame: no session, no action, no UDF, no write, no pandas."""
+    assert re.findall(REACHES_OUT, path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", sources_of("jobs"), ids=named)
+def test_jobs_quote_no_column(path: Path) -> None:
+    """A column is named through `schemas.columns`; a table's own name, such as `settings`, is a word of its own."""
+    from schemas.tables import ALL_TABLES
+
+    columns = {str(column) for table in ALL_TABLES for column in table.columns}
+    assert strings(path) & (columns - {table.name for table in ALL_TABLES}) == set()
+
+
+@pytest.mark.parametrize("path", CODE, ids=named)
+def test_files_and_functions_are_small(path: Path) -> None:
+    """At most 250 lines a file and 40 a function: what does not fit on a screen is two things."""
+    text = path.read_text(encoding="utf-8")
+    functions = (n for n in ast.walk(ast.parse(text)) if isinstance(n, ast.FunctionDef | ast.AsyncFunctionDef))
+    long = {f.name: length for f in functions if (length := length_of(f)) > 40}
+
+    assert text.count("\n") <= 250
+    assert long == {}
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_packages_are_those_of_this_tree(package: str) -> None:
+    """The names are generic, and an index has distributions of the same; none may stand in front of ours."""
+    spec = importlib.util.find_spec(package)
+
+    assert spec is not None
+    assert spec.origin == str(ROOT / package / "__init__.py")
+
+
+def test_no_job_is_named_like_a_package() -> None:
+    """`spark-submit jobs/x.py` puts `jobs/` first on the path: `jobs/replay.py` would hide `replay/`."""
+    jobs = {path.stem for path in sources_of("jobs")} - {"__init__"}
+
+    assert jobs & {*PACKAGES, *sys.stdlib_module_names, *packages_distributions()} == set()
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("requirements*")), ids=named)
+def test_requirements_name_no_host(path: Path) -> None:
+    """Where packages come from is the machine's business: no index, no link, no URL."""
+    assert re.findall(r"https?://|--(extra-)?index|--find-links|--trusted-host", path.read_text(encoding="utf-8")) == []
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("requirements*.txt")), ids=named)
+def test_requirements_are_exact(path: Path) -> None:
+    """Each line pins one version, those of dependencies' dependencies included."""
+    lines = [line for line in path.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+
+    assert [line for line in lines if not re.fullmatch(r"[\w.-]+==[\w.]+", line)] == []
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "conf").glob("*.conf")), ids=named)
+def test_settings_have_reasons(path: Path) -> None:
+    """A block of settings begins with the comment that says why."""
+    from jobs.session import read_properties
+
+    blocks = path.read_text(encoding="utf-8").strip().split("\n\n")[1:]
+    shared = {"spark.sql.extensions", "spark.sql.catalog.spark_catalog"}
+
+    assert [block for block in blocks if not block.startswith("#")] == []
+    assert shared <= read_properties(path).keys()

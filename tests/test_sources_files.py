@@ -1,0 +1,168 @@
+"""Which files a capture has, what they are, and what is wrong with them as files."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from schemas.kinds import FileKind
+from sources.errors import CaptureError
+from sources.files import (
+    GZIP_UNNAMED,
+    NOT_GZIP,
+    NOT_TEXT,
+    TRUNCATED,
+    SourceFile,
+    byte_lines,
+    capture_root,
+    cluster_id,
+    discover,
+)
+
+STATE_CHANGE = b"[2026-11-21 10:36:40,815] INFO [Broker id=1] Transitioning 1 partition(s) (state.change.logger)\n"
+SERVER = b"[2026-11-21 10:36:40,815] INFO starting (kafka.server.KafkaServer)\n"
+
+
+def put(root: Path, name: str, content: bytes = SERVER) -> Path:
+    """A file of a capture."""
+    path = root / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return path
+
+
+def found(root: Path) -> dict[str, SourceFile]:
+    """The files by name."""
+    return {file.name: file for file in discover(root)}
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("kafka-request.log", FileKind.REQUEST_LOG),
+        ("kafka-request.log.gz", FileKind.REQUEST_LOG),
+        ("kafka-request.log.1", FileKind.REQUEST_LOG),
+        ("kafka-request.log.2026-11-21-10", FileKind.REQUEST_LOG),
+        ("kafka-request.log.2026-11-21-10.gz", FileKind.REQUEST_LOG),
+        ("state-change.log-20261121.gz", FileKind.STATE_CHANGE_LOG),
+        ("server.log.2026-11-21T10:00", FileKind.SERVER_LOG),
+        ("leader-epoch-checkpoints.json", FileKind.LEADER_EPOCH_CHECKPOINT),
+        ("orders-0/leader-epoch-checkpoint", FileKind.LEADER_EPOCH_CHECKPOINT),
+        ("replication-offset-checkpoint", FileKind.HW_CHECKPOINT),
+        ("log-start-offset-checkpoint", FileKind.LOG_START_CHECKPOINT),
+        ("about.json", FileKind.ABOUT),
+    ],
+)
+def test_a_name_tells_the_kind_with_rotation_and_gzip(tmp_path: Path, name: str, kind: FileKind) -> None:
+    """Brokers rotate their logs and people pack them."""
+    put(tmp_path, f"broker-7/{name}")
+
+    (file,) = discover(tmp_path)
+
+    assert (file.kind, file.broker_id, file.problem) == (kind, 7, None)
+
+
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b"Dumping /data/__cluster_metadata-0/000.log\nLog starting offset: 0\n", FileKind.METADATA_DUMP),
+        (b"Dumping /data/orders-0/000.log\nStarting offset: 0\n", FileKind.SEGMENT_DUMP),
+        (b"baseOffset: 0 lastOffset: 1 count: 2\n", FileKind.SEGMENT_DUMP),
+        (b"[2026-11-21 10:36:40,815] DEBUG Completed request:{} (kafka.request.logger)\n", FileKind.REQUEST_LOG),
+        (b"\xef\xbb\xbf" + STATE_CHANGE, FileKind.STATE_CHANGE_LOG),
+        (b"2026-11-21 10:36:40,815 INFO starting (kafka.server.KafkaServer) [main]\n", FileKind.SERVER_LOG),
+        (b"to whom it may concern\n", FileKind.UNKNOWN),
+    ],
+)
+def test_content_tells_the_kind_where_the_name_does_not(tmp_path: Path, content: bytes, kind: FileKind) -> None:
+    """Dumps have any name; a log may have been renamed."""
+    put(tmp_path, "about.json", b"{}")
+    put(tmp_path, "notes.txt", content)
+
+    assert found(tmp_path)["notes.txt"].kind is kind
+
+
+def test_what_a_test_cluster_knew_of_itself_is_never_read(tmp_path: Path) -> None:
+    """Truth is for comparison."""
+    for name in ("truth.jsonl.gz", "acked.jsonl", "trace/broker-1/server.log", "broker-1/server.log"):
+        put(tmp_path, name)
+
+    assert list(found(tmp_path)) == ["broker-1/server.log"]
+
+
+def test_the_folder_with_capture_in_it_is_taken_as_that(tmp_path: Path) -> None:
+    """`examples/captures/failover` and `…/failover/capture` are the same."""
+    put(tmp_path, "run/capture/broker-1/server.log")
+
+    assert capture_root(tmp_path / "run") == capture_root(tmp_path / "run" / "capture") == tmp_path / "run" / "capture"
+
+
+def test_a_folder_without_brokers_files_is_an_error(tmp_path: Path) -> None:
+    """An empty input never passes."""
+    with pytest.raises(CaptureError, match="no such folder"):
+        capture_root(tmp_path / "nowhere")
+    with pytest.raises(CaptureError, match="nothing to read among 0 files"):
+        discover(tmp_path)
+    put(tmp_path, "notes.txt", b"hello")
+    with pytest.raises(CaptureError, match="nothing to read among 1 files"):
+        discover(tmp_path)
+
+
+def test_a_digest_is_of_the_content_and_not_of_the_packing(tmp_path: Path) -> None:
+    """A file that was packed since is the same file."""
+    put(tmp_path, "broker-1/server.log")
+    put(tmp_path, "broker-1/server.log.1.gz")
+    put(tmp_path, "broker-1/server.log.2", SERVER * 2)
+
+    plain, packed, other = discover(tmp_path)
+
+    assert plain.digest == packed.digest != other.digest
+
+
+def test_problems_of_files_are_told_and_not_raised(tmp_path: Path) -> None:
+    """A damaged file does not stop the others."""
+    whole = gzip.compress(STATE_CHANGE * 5000)
+    put(tmp_path, "state-change.log", b"")
+    (tmp_path / "state-change.log.1.gz").write_bytes(whole[: len(whole) // 2])
+    put(tmp_path, "server.log", b"\x00\x01\x02" * 100)
+    (tmp_path / "server.log.2.gz").write_bytes(SERVER)
+    (tmp_path / "server.log.3").write_bytes(whole)
+
+    files = found(tmp_path)
+
+    assert {name: file.problem for name, file in files.items()} == {
+        "state-change.log": None,
+        "state-change.log.1.gz": TRUNCATED,
+        "server.log": NOT_TEXT,
+        "server.log.2.gz": NOT_GZIP,
+        "server.log.3": GZIP_UNNAMED,
+    }
+    assert {name for name, file in files.items() if file.is_readable} == {"state-change.log", "state-change.log.1.gz"}
+    assert next(byte_lines(files["state-change.log.1.gz"])) == STATE_CHANGE.strip()
+
+
+def test_a_link_to_a_parent_is_no_loop(tmp_path: Path) -> None:
+    """A link to a folder is not followed."""
+    put(tmp_path, "broker-1/server.log")
+    (tmp_path / "broker-1" / "again").symlink_to(tmp_path)
+
+    assert list(found(tmp_path)) == ["broker-1/server.log"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"[2026-11-21 10:49:17,175] INFO Cluster ID = 2WJtuVaeSIqjeG9A4BIH_Q (kafka.server.KafkaServer)\n",
+        b"[2026-11-21 10:36:38,337] INFO [BrokerLifecycleManager id=2] Incarnation Z26 of broker 2 in cluster "
+        b"2WJtuVaeSIqjeG9A4BIH_Q is now STARTING. (kafka.server.BrokerLifecycleManager)\n",
+    ],
+)
+def test_a_broker_says_its_cluster(tmp_path: Path, line: bytes) -> None:
+    """With ZooKeeper and with KRaft; without such a line it is not known."""
+    put(tmp_path, "broker-1/server.log.gz", SERVER + line)
+    put(tmp_path, "broker-2/server.log", SERVER)
+
+    assert cluster_id(discover(tmp_path)) == "2WJtuVaeSIqjeG9A4BIH_Q"
+    assert cluster_id(discover(tmp_path / "broker-2")) is None

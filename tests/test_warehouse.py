@@ -1,0 +1,141 @@
+"""The warehouse on real Delta: what a commit is, what runs twice, and what a stranger can read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from deltalake import DeltaTable
+from pyspark.sql import SparkSession
+
+from jobs.errors import CouldNotRunError
+from jobs.warehouse import Transaction, Warehouse
+from schemas.tables import ALL_TABLES, INCIDENTS, SOURCE_FILES
+from tests.frames import rows
+
+pytestmark = [pytest.mark.spark, pytest.mark.delta]
+
+
+def incident(name: str, cluster_id: str) -> dict[str, str]:
+    """A finding of a cluster."""
+    return {"incident_id": name, "cluster_id": cluster_id}
+
+
+@pytest.fixture
+def warehouse(spark: SparkSession, tmp_path: Path) -> Warehouse:
+    """A warehouse with one table, `incidents`."""
+    made = Warehouse(spark, str(tmp_path / "lake"))
+    made.create(INCIDENTS)
+    return made
+
+
+def ids(warehouse: Warehouse, **where: Any) -> list[str]:
+    """The incidents' ids, in order."""
+    return sorted(row["incident_id"] for row in warehouse.read(INCIDENTS, **where).collect())
+
+
+def test_every_table_opens_outside_spark_as_declared(spark: SparkSession, tmp_path: Path) -> None:
+    """delta-rs opens each table at reader version 1, with its comments, constraints and versions, in one commit."""
+    warehouse = Warehouse(spark, str(tmp_path))
+    for table in ALL_TABLES:
+        warehouse.create(table)
+    for table in ALL_TABLES:
+        opened = DeltaTable(warehouse.location(table))
+        assert opened.protocol().min_reader_version == 1, table.name
+        assert opened.version() == 0, table.name
+        assert opened.metadata().description == table.comment
+        assert [(f.name, f.metadata["comment"]) for f in opened.schema().fields] == [
+            (str(c), c.comment) for c in table.columns
+        ]
+        properties = opened.metadata().configuration
+        assert properties["tidegauge.engine_version"] == "0.1.0"
+        assert {name for name in properties if name.startswith("delta.constraints.")} == {
+            f"delta.constraints.{name}" for name, _ in table.constraints
+        }
+
+
+def test_creating_a_table_again_leaves_it_alone(warehouse: Warehouse, spark: SparkSession) -> None:
+    """A second `create` is no commit and keeps the rows."""
+    warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("one", "a")), Transaction("t", 1))
+    warehouse.create(INCIDENTS)
+
+    assert [commit.version for commit in warehouse.commits(INCIDENTS)] == [1, 0]
+    assert ids(warehouse) == ["one"]
+
+
+def test_an_append_counts_its_rows_and_lands_once(warehouse: Warehouse, spark: SparkSession) -> None:
+    """The same transaction again changes nothing; another one adds."""
+    two = rows(spark, INCIDENTS, incident("one", "a"), incident("two", "a"))
+    first = warehouse.append(INCIDENTS, two, Transaction("t", 1))
+    again = warehouse.append(INCIDENTS, two, Transaction("t", 1))
+    other = warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("three", "a")), Transaction("u", 1))
+
+    assert (first.version, first.rows, first.transaction) == (1, 2, "t")
+    assert again == first
+    assert (other.version, other.rows) == (2, 1)
+    assert ids(warehouse) == ["one", "three", "two"]
+
+
+def test_replace_touches_one_cluster_only(warehouse: Warehouse, spark: SparkSession) -> None:
+    """Rows of another cluster stay, also where they share a file with those that are replaced."""
+    both = rows(spark, INCIDENTS, incident("a1", "a"), incident("b1", "b"), incident("b2", "b")).coalesce(1)
+    warehouse.append(INCIDENTS, both, Transaction("t", 1))
+    commit = warehouse.replace(INCIDENTS, rows(spark, INCIDENTS, incident("a2", "a")), "a")
+
+    assert commit.rows == 1
+    assert ids(warehouse) == ["a2", "b1", "b2"]
+    assert ids(warehouse, cluster_id="a") == ["a2"]
+    assert ids(warehouse, version=1) == ["a1", "b1", "b2"]
+
+
+def test_replace_by_nothing_empties_the_cluster(warehouse: Warehouse, spark: SparkSession) -> None:
+    """A cluster whose findings are gone has none, rather than yesterday's."""
+    warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("a1", "a"), incident("b1", "b")), Transaction("t", 1))
+    commit = warehouse.replace(INCIDENTS, rows(spark, INCIDENTS), "a")
+
+    assert commit.rows == 0
+    assert ids(warehouse) == ["b1"]
+
+
+def test_replace_refuses_rows_of_another_cluster(warehouse: Warehouse, spark: SparkSession) -> None:
+    """A frame that strays is an error, and the table stays as it was."""
+    with pytest.raises(Exception, match="DELTA_REPLACE_WHERE_MISMATCH"):
+        warehouse.replace(INCIDENTS, rows(spark, INCIDENTS, incident("a1", "a"), incident("b1", "b")), "a")
+
+    assert ids(warehouse) == []
+    assert len(warehouse.commits(INCIDENTS)) == 1
+
+
+@pytest.mark.parametrize("cluster_id", ["a' OR 'a' = 'a", "", "a b", "x" * 129])
+def test_a_cluster_id_can_not_leave_its_literal(warehouse: Warehouse, spark: SparkSession, cluster_id: str) -> None:
+    """The id stands in a predicate as text; one that could end it is refused."""
+    with pytest.raises(CouldNotRunError, match="cluster id"):
+        warehouse.replace(INCIDENTS, rows(spark, INCIDENTS), cluster_id)
+
+
+def test_a_broken_constraint_leaves_no_row(spark: SparkSession, tmp_path: Path) -> None:
+    """A file whose counts do not add up stops the write; not even its good neighbour lands."""
+    warehouse = Warehouse(spark, str(tmp_path))
+    warehouse.create(SOURCE_FILES)
+    good = {"digest": "g", "lines_read": 3, "lines_landed": 1, "lines_rejected": 1, "lines_ignored": 1}
+    with pytest.raises(Exception, match="CHECK constraint nothing_lost"):
+        warehouse.append(SOURCE_FILES, rows(spark, SOURCE_FILES, good, {**good, "lines_read": 4}), Transaction("t", 1))
+
+    assert warehouse.read(SOURCE_FILES).isEmpty()
+
+
+def test_reading_a_missing_table_says_which(warehouse: Warehouse) -> None:
+    """The error names the warehouse and the table."""
+    with pytest.raises(CouldNotRunError, match="lake has no table source_files"):
+        warehouse.read(SOURCE_FILES)
+
+
+def test_views_are_the_tables_that_are_there(warehouse: Warehouse, spark: SparkSession) -> None:
+    """Each table answers SQL under its own name, with the meaning of its columns."""
+    warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("one", "a")), Transaction("t", 1))
+
+    assert warehouse.register_views() == [INCIDENTS]
+    assert spark.sql("SELECT incident_id FROM incidents").collect()[0][0] == "one"
+    described = {row["col_name"]: row["comment"] for row in spark.sql("DESCRIBE incidents").collect()}
+    assert described["evidence"] == "In words: what shows it."

@@ -43,9 +43,6 @@ _CHANGE_EVENTS = {
     ChangeKind.ISR_CHANGE_REJECTED: N.REJECTION,
 }
 
-APPENDED_ERRORS = (0, 6, 7)
-"""A PRODUCE answered with 7 (timed out), or with 6 and a real base offset, was appended and not acknowledged."""
-
 
 def events(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
     """One row per append, follower's fetch, change of leadership or ISR, or move of the log start, of `SHAPE`."""
@@ -94,8 +91,11 @@ def _changes(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def _appends(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per append that moved the LEO; acks=0 is never answered with an offset and shows in the dump alone."""
-    appended = F.col(C.ERROR_CODE).isin(*APPENDED_ERRORS) & (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LAST_OFFSET) >= 0)
+    """One row per append: a real base offset proves it, whatever the error (6, 7 and 20: appended, not acknowledged).
+
+    acks=0 is never answered with an offset and shows in the dump alone.
+    """
+    appended = (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LAST_OFFSET) >= 0)
     return _shaped(
         landed[T.PRODUCE_EVENTS.name].where(appended),
         F.lit(EventType.APPEND.value),

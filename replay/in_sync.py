@@ -67,6 +67,13 @@ def is_eligible(slot: int, profile: Profile) -> Column:
     return (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~in_mask(F.col(N.FENCED_MASK), slot)
 
 
+def may_join(slot: int, profile: Profile) -> Column:
+    """Return whether the leader may propose the fetching replica for the ISR (P:1018 maybeExpandIsr)."""
+    outside = in_mask(F.col(N.ASSIGNED_MASK), slot) & ~in_mask(F.col(N.ISR_MASK), slot)
+    fenced = in_mask(F.col(N.FENCED_MASK), slot) if profile.fenced_may_not_join else F.lit(False)
+    return outside & ~fenced
+
+
 def is_caught_up(slot: int, profile: Profile) -> Column:
     """Return whether the replica was caught up within replica.lag.time.max.ms (`<=`, R:62)."""
     return now_us() - F.col(slot_column(N.CAUGHT_UP_US, slot)) <= profile.lag_time_ms * 1000
@@ -84,8 +91,7 @@ def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
     risen_before = F.coalesce(F.lag(N.RISEN_TO).over(place()), F.lit(-1))
     proposes = F.lit(0)
     for i in range(slots):
-        may = is_eligible(i, profile) & in_mask(F.col(N.ASSIGNED_MASK), i) & ~in_mask(F.col(N.ISR_MASK), i)
-        proposes = F.when((F.col(N.SLOT) == i) & may, 1 << i).otherwise(proposes)
+        proposes = F.when((F.col(N.SLOT) == i) & may_join(i, profile), 1 << i).otherwise(proposes)
     reached = F.col(C.FETCH_OFFSET) >= F.greatest(risen_before, F.col(N.EPOCH_START))
     wish = F.when(_is(E.FETCH) & reached, proposes).otherwise(0)
     marked = states.withColumn("wish", wish).withColumn(

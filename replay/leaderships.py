@@ -55,12 +55,7 @@ def leaderships(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 def _begun(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per "starts at leader epoch" of a leader, with the role its process had before."""
-    roles = _role_changes(landed)
-    by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(START_US, "rank", C.LEADER_EPOCH)
-    marked = roles.withColumn("before", F.lag(C.CHANGE_KIND).over(by_broker)).withColumn(
-        "loaded", F.lag(LOADED_HW).over(by_broker)
-    )
-    return marked.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(
+    return _with_role_before(landed).where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(
         *C.PARTITION_KEY,
         C.LEADER_EPOCH,
         F.col(C.BROKER_ID).alias(C.LEADER_ID),
@@ -69,6 +64,24 @@ def _begun(landed: Mapping[str, DataFrame]) -> DataFrame:
         STATED_LEO,
         STATED_HW,
         F.col("loaded").alias(LOADED_HW),
+    )
+
+
+def follower_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per restart as a follower: the HW its process loaded, and the leader epoch it found."""
+    follows = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value
+    return (
+        _with_role_before(landed)
+        .where(follows & F.col("loaded").isNotNull())
+        .select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, START_US, F.col("loaded").alias(LOADED_HW))
+    )
+
+
+def _with_role_before(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per change of role: with `before`, what came before it, and `loaded`, the HW if that was a restart."""
+    by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(START_US, "rank", C.LEADER_EPOCH)
+    return _role_changes(landed).withColumns(
+        {"before": F.lag(C.CHANGE_KIND).over(by_broker), "loaded": F.lag(LOADED_HW).over(by_broker)}
     )
 
 

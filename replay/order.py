@@ -7,7 +7,7 @@ never compared. What the clock leaves open, `evidence` decides.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from replay import names as N
@@ -61,11 +61,17 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     next_fetch = F.lead(F.col(C.FETCH_OFFSET)).over(of_replica)
     told = monotone.withColumns(
         {
-            N.NEXT_FETCH_US: F.when(fetch, F.lead(F.expr(N.ORDER_US)).over(of_replica)),
+            N.NEXT_FETCH_US: F.when(fetch & _again(of_replica), F.lead(F.expr(N.ORDER_US)).over(of_replica)),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_fetch)),
         }
     )
     return told.drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat")
+
+
+def _again(of_replica: WindowSpec) -> Column:
+    """Return whether the replica's next fetch is of the same leadership, and so shows that it took this response."""
+    leadership = F.struct(C.LEADER_EPOCH, N.INCARNATION)
+    return F.lead(leadership).over(of_replica).eqNullSafe(leadership)
 
 
 def _leo_after(next_fetch_offset: Column) -> Column:

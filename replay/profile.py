@@ -27,6 +27,8 @@ class Profile:
     """The HW stands still while the committed ISR is under the effective min ISR (KIP-966, 3.7; KAFKA-15583)."""
     eligibility: bool = True
     """A caught-up replica outside the ISR holds the HW only if it may join (3.6; KAFKA-15021)."""
+    fenced_may_not_join: bool = True
+    """A replica that is fenced or shutting down is not proposed for the ISR (3.3; KIP-841)."""
     lag_time_ms: int = 30_000
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
 
@@ -55,4 +57,10 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
     else:
         truncation = Truncation.FETCH_DIVERGENCE
     lag = lag_time_ms if lag_time_ms is not None else (10_000 if kafka < (2, 5, 0) else 30_000)
-    return Profile(truncation, min_isr_gate=kafka >= (3, 7, 0), eligibility=kafka >= (3, 6, 0), lag_time_ms=lag)
+    return Profile(
+        truncation,
+        min_isr_gate=kafka >= (3, 7, 0),
+        eligibility=kafka >= (3, 6, 0),
+        fenced_may_not_join=kafka >= (3, 3, 0),
+        lag_time_ms=lag,
+    )

@@ -1,8 +1,8 @@
 """The HW a leadership begins with: carried over from that replica's own role before, folded across leaderships.
 
 Within a leadership everything is a window; between them goes a small vector, each replica's own HW. The fold runs as
-Spark's `aggregate` over the leaderships of a partition: no driver, no UDF. Source: `Partition.makeLeader` and
-`makeFollower` keep the HW; a restart reloads it from the checkpoint (P:488 createLog).
+Spark's `aggregate` over the leaderships and restarts of a partition: no driver, no UDF. Source: `Partition.makeLeader`
+and `makeFollower` keep the HW; a restart reloads it from the checkpoint (P:488 createLog).
 """
 
 from __future__ import annotations
@@ -11,47 +11,51 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.leaderships import LOADED_HW, START_US, STATED_HW, STATED_LEO
+from replay.assignment import slot_of
+from replay.leaderships import LOADED_HW, START_US, STATED_HW
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
 START_IS_STATED = "start_is_stated"
 """bool: the start is a broker's word: the history before is missing, or a restart reloaded a checkpoint."""
 
-_STATE = "array<struct<hw:bigint,is_stated:boolean>>"
+_OWN = "struct<hw:bigint,us:bigint,is_stated:boolean,is_taken:boolean>"
+_START = "struct<hw:bigint,is_stated:boolean>"
+_HEARD = "array<struct<hw:bigint,us:bigint,is_taken:boolean>>"
+_LOAD = 1 << 30
+"""Sorts a restart after the leaderships of the epoch it found; the times tell which responses came later."""
 
 
 def last_responses(states: DataFrame, slots: int) -> DataFrame:
-    """One row per leadership: `risen_to` at its end, and `heard`, by slot the HW of the replica's last response."""
+    """One row per leadership: `risen_to` and time of its end, and `heard`: by slot, HW and time of the last response."""
     response = F.col(C.EVENT_TYPE) == N.RESPONSE
-    taken = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), _or_unbounded(N.FOLLOWER_LEO))
-    heard = [F.max_by(F.when(response & (F.col(N.SLOT) == i), taken), _place(i, response)) for i in range(slots)]
+    told = F.col(C.RESPONSE_HIGH_WATERMARK)
+    taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
+    again = F.col(N.NEXT_FETCH_US).isNotNull()
+    heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"), again.alias("is_taken"))
+
+    def last(slot: int) -> Column:
+        own = response & (F.col(N.SLOT) == slot)
+        return F.max_by(F.when(own, heard), F.when(own, F.col(C.EVENT_SEQ)))
+
     return states.groupBy(*N.LEADERSHIP, N.LEADER_SLOT).agg(
-        F.max(N.RISEN_TO).alias(N.RISEN_TO), F.array(*heard).alias("heard"), F.max(N.EPOCH_START).alias(N.EPOCH_START)
+        F.max(N.RISEN_TO).alias(N.RISEN_TO),
+        F.max(N.EPOCH_START).alias(N.EPOCH_START),
+        F.max(F.expr(N.ORDER_US)).alias("ended_us"),
+        F.array(*[last(i) for i in range(slots)]).cast(_HEARD).alias("heard"),
     )
 
 
-def _or_unbounded(leo: str) -> Column:
-    return F.when(F.col(leo) >= 0, F.col(leo)).otherwise(F.col(C.RESPONSE_HIGH_WATERMARK))
-
-
-def _place(slot: int, response: Column) -> Column:
-    return F.when(response & (F.col(N.SLOT) == slot), F.col(C.EVENT_SEQ))
-
-
-def leadership_starts(summaries: DataFrame, begun: DataFrame, slots: int) -> DataFrame:
+def leadership_starts(
+    summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned: DataFrame, slots: int
+) -> DataFrame:
     """One row per leadership: `start_high_watermark` (-1 unknown) and whether it is a broker's word."""
-    joined = begun.join(summaries, [*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, N.TENURE])
-    one = F.struct(
-        C.LEADER_EPOCH, N.INCARNATION, N.TENURE, N.LEADER_SLOT, START_US, STATED_HW, STATED_LEO, LOADED_HW, N.RISEN_TO,
-        N.EPOCH_START, "heard",
-    )  # fmt: skip
-    history = joined.groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_list(one)).alias("history"))
-    nobody = F.array_repeat(F.lit(None).cast("struct<hw:bigint,is_stated:boolean>"), slots)
-    begin = F.struct(nobody.alias("own"), F.array().cast(_STATE).alias("starts"))
+    history = _history(summaries, begun, loads, assigned)
+    nobody = F.array_repeat(F.lit(None).cast(_OWN), slots)
+    begin = F.struct(nobody.alias("own"), F.array().cast(f"array<{_START}>").alias("starts"))
     folded = history.withColumn("folded", F.aggregate("history", begin, _next))
     each = folded.select(*C.PARTITION_KEY, F.explode(F.arrays_zip("history", F.col("folded.starts"))).alias("it"))
-    return each.select(
+    return each.where(F.col("it.history")[N.LEADER_SLOT] >= 0).select(
         *C.PARTITION_KEY,
         *[F.col("it.history")[c].alias(c) for c in (C.LEADER_EPOCH, N.INCARNATION, N.TENURE)],
         F.col("it.starts.hw").alias(N.START_HW),
@@ -59,29 +63,65 @@ def leadership_starts(summaries: DataFrame, begun: DataFrame, slots: int) -> Dat
     )
 
 
-def _next(so_far: Column, leadership: Column) -> Column:
-    """Return the vector after `leadership`, its start appended to `starts`."""
-    leader = leadership[N.LEADER_SLOT]
-    start = _start(F.get(so_far["own"], leader), leadership)
-    ended = F.struct(
-        F.greatest(start["hw"], leadership[N.RISEN_TO]).alias("hw"),
-        (start["is_stated"] & (start["hw"] > leadership[N.RISEN_TO])).alias("is_stated"),
+def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned: DataFrame) -> DataFrame:
+    """One row per partition: `history`, its leaderships and its followers' restarts in order."""
+    fields = (
+        C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, N.RISEN_TO,
+        N.EPOCH_START, "ended_us", "heard",
+    )  # fmt: skip
+    led = begun.join(summaries, [*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, N.TENURE]).withColumn(
+        N.SLOT, F.lit(UNKNOWN_OFFSET)
+    )
+    unsaid = {c: F.lit(None).cast("bigint") for c in (STATED_HW, N.RISEN_TO, N.EPOCH_START, "ended_us")}
+    restarted = loads.join(assigned, list(C.PARTITION_KEY)).withColumns(
+        {
+            N.INCARNATION: F.lit(_LOAD),
+            N.TENURE: F.lit(0).cast("bigint"),
+            N.LEADER_SLOT: F.lit(UNKNOWN_OFFSET),
+            N.SLOT: slot_of(F.col(C.BROKER_ID)),
+            "heard": F.lit(None).cast(_HEARD),
+            **unsaid,
+        }
+    )
+    both = led.select(*C.PARTITION_KEY, *fields).unionByName(restarted.select(*C.PARTITION_KEY, *fields))
+    return both.groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_list(F.struct(*fields))).alias("history"))
+
+
+def _next(so_far: Column, step: Column) -> Column:
+    """Return the vector after a leadership or a restart, with the leadership's start appended to `starts`."""
+    leader = step[N.LEADER_SLOT]
+    start = _start(F.when(leader >= 0, F.get(so_far["own"], leader)), step)
+    rises = step[N.RISEN_TO] >= start["hw"]
+    ended = _own(
+        F.greatest(start["hw"], step[N.RISEN_TO]), step["ended_us"], start["is_stated"] & ~F.coalesce(rises, F.lit(True))
     )
 
     def after(own: Column, slot: Column) -> Column:
-        heard = F.get(leadership["heard"], slot)
-        told = F.struct(heard.alias("hw"), F.lit(False).alias("is_stated"))
-        return F.when(slot == leader, ended).when(heard.isNotNull(), told).otherwise(own)
+        heard = F.get(step["heard"], slot)
+        told = _own(heard["hw"], heard["us"], F.lit(False), heard["is_taken"])
+        is_later = F.coalesce(step[START_US] > own["us"], F.lit(True))
+        loaded = F.when((slot == step[N.SLOT]) & is_later, _own(step[LOADED_HW], step[START_US], F.lit(True)))
+        return F.when(slot == leader, ended).when(heard.isNotNull(), told).otherwise(F.coalesce(loaded, own))
 
     return F.struct(
-        F.transform(so_far["own"], after).alias("own"),
-        F.concat(so_far["starts"], F.array(start)).alias("starts"),
+        F.transform(so_far["own"], after).alias("own"), F.concat(so_far["starts"], F.array(start)).alias("starts")
     )
 
 
+def _own(hw: Column, us: Column, is_stated: Column, is_taken: Column | None = None) -> Column:
+    taken = F.lit(True) if is_taken is None else is_taken
+    return F.struct(hw.alias("hw"), us.alias("us"), is_stated.alias("is_stated"), taken.alias("is_taken"))
+
+
 def _start(own: Column, leadership: Column) -> Column:
-    """Return the leadership's start: reloaded, carried over, or else what its line states; never above its LEO."""
-    carried = F.when(leadership[LOADED_HW].isNull(), own["hw"])
+    """Return the leadership's start: reloaded, carried over, or else what its line states; never above its LEO.
+
+    Whether the replica still took its last response before it was elected no request log shows: a lower HW in the
+    line of its election is the evidence that it did not (`AbstractFetcherThread.processFetchRequest` drops it).
+    """
+    missed = ~own["is_taken"] & (leadership[STATED_HW] < own["hw"])
+    held = F.when(missed, leadership[STATED_HW]).otherwise(own["hw"])
+    carried = F.when(leadership[LOADED_HW].isNull(), held)
     stated = F.coalesce(leadership[LOADED_HW], leadership[STATED_HW])
     begin = leadership[N.EPOCH_START]
     value = F.coalesce(carried, stated, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))

@@ -16,7 +16,7 @@ from replay.events import events, placed
 from replay.evidence import decided_by_evidence
 from replay.leader import leader_states
 from replay.leader_rows import leader_timeline, with_high_watermark
-from replay.leaderships import leaderships, with_context
+from replay.leaderships import follower_loads, leaderships, with_context
 from replay.order import ordered_by_clock
 from replay.profile import Profile
 from replay.replica_rows import replica_timeline
@@ -68,7 +68,7 @@ def reconstruct(
     """
     begun = keep(leaderships(landed))
     states = keep(leader_states(ordered_events(landed, begun, assigned, slots, profile), slots, profile))
-    starts = leadership_starts(last_responses(states, slots), begun, slots)
+    starts = leadership_starts(last_responses(states, slots), begun, follower_loads(landed), assigned, slots)
     known = with_high_watermark(states, starts)
     replicas = keep(replica_timeline(known, slots))
     return Timelines(

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import reduce
-from itertools import groupby
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
+from pyspark.sql.types import StringType, StructField, StructType
 
 from schemas import columns as C
+from schemas.columns import Field
 from schemas.kinds import FileKind
 from sources.files import SourceFile, byte_lines
 from sources.outcomes import LINE_COLUMNS
@@ -21,23 +21,28 @@ LINE_KINDS = (
 )  # fmt: skip
 """Kinds that are read line by line; the others are small and read whole (sources/checkpoints.py)."""
 
+OF_FILE = (C.SOURCE_FILE, C.BROKER_ID, C.KIND)
+"""What the file of a line says of it."""
+
 LINES_SCHEMA = StructType([StructField(str(c), c.type) for c in LINE_COLUMNS])
 
 PATH, BLOCK_START, ROW_ID, FIRST_ROW_ID, ROWS, ROWS_BEFORE = "path", "block", "row_id", "first_row_id", "rows", "before"
 
 
 def read_lines(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
-    """One row per line: file, line from 1, broker, kind and text, without its line end or byte order mark."""
+    """One row per line: file, line from 1, broker, kind and text, without its line end or byte order mark.
+
+    One scan has the files of all kinds: who parses them kind by kind wants to keep the lines meanwhile (`persist`).
+    """
     readable = [file for file in files if file.kind in LINE_KINDS and file.is_readable]
     odd = [file for file in readable if _is_hidden_from_spark(file)]
-    plain = sorted((file for file in readable if file not in odd), key=_group)
-    # One scan per kind, its kind a literal, so that a filter on the kind leaves just that kind's files to be read.
-    scans = [_scan(spark, list(group), kind, damaged) for (kind, damaged), group in groupby(plain, key=_group)]
-    return reduce(DataFrame.unionByName, [spark.createDataFrame(list(_rows(odd)), LINES_SCHEMA), *scans])
-
-
-def _group(file: SourceFile) -> tuple[FileKind, bool]:
-    return file.kind, file.problem is not None
+    sound = [file for file in readable if file not in odd and file.problem is None]
+    damaged = [file for file in readable if file not in odd and file.problem is not None]
+    # What was read of a damaged file is kept; of any other file an error must stay an error.
+    scans = [_scan(spark, group, is_damaged) for group, is_damaged in ((sound, False), (damaged, True)) if group]
+    if odd or not scans:
+        scans.append(spark.createDataFrame(list(_rows(odd)), LINES_SCHEMA))
+    return reduce(DataFrame.unionByName, scans)
 
 
 def _is_hidden_from_spark(file: SourceFile) -> bool:
@@ -52,32 +57,28 @@ def _rows(files: Iterable[SourceFile]) -> Iterator[tuple[str, int, int, str, str
             yield file.name, number, file.broker_id, file.kind.value, text.decode("utf-8", "replace")
 
 
-def _scan(spark: SparkSession, files: list[SourceFile], kind: str, damaged: bool) -> DataFrame:
-    """The lines of the files of one kind.
+def _scan(spark: SparkSession, files: list[SourceFile], is_damaged: bool) -> DataFrame:
+    """The lines of some files.
 
     A number in the file needs no shuffle of the text: the rows of a block of a file have consecutive
     `monotonically_increasing_id`s, so the least id and the count of each block, a small table, make them numbers. Its
     price is a second pass over the files that counts.
     """
-    # What was read of a damaged file is kept; of any other file an error must stay an error.
-    reader = spark.read.option("lineSep", "\n").option("ignoreCorruptFiles", damaged)
+    reader = spark.read.option("lineSep", "\n").option("ignoreCorruptFiles", is_damaged)
     rows = reader.text([_escaped(file) for file in files]).select(
         _decoded(F.col("_metadata.file_path")).alias(PATH),
         F.col("_metadata.file_block_start").alias(BLOCK_START),
         F.monotonically_increasing_id().alias(ROW_ID),
         F.col("value"),
     )
-    names = spark.createDataFrame([(str(f.path), f.name, f.broker_id) for f in files], _names_schema())
+    named = [(str(f.path), f.name, f.broker_id, f.kind.value) for f in files]
+    names = spark.createDataFrame(named, StructType([StructField(PATH, StringType()), *_fields(OF_FILE)]))
     return (
         rows.join(F.broadcast(_blocks(rows)), [PATH, BLOCK_START])
         .join(F.broadcast(names), PATH)
-        .select(
-            F.col(C.SOURCE_FILE),
-            (F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1).alias(C.SOURCE_LINE),
-            F.col(C.BROKER_ID),
-            F.lit(kind).alias(C.KIND),
-            F.make_valid_utf8(F.rtrim(F.col("value"), F.lit("\r"))).alias(C.LINE_TEXT),
-        )
+        .withColumn(C.SOURCE_LINE, F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1)
+        .withColumn(C.LINE_TEXT, F.make_valid_utf8(F.rtrim(F.col("value"), F.lit("\r"))))
+        .select(*LINE_COLUMNS)
     )
 
 
@@ -91,11 +92,8 @@ def _blocks(rows: DataFrame) -> DataFrame:
     return each.select(PATH, BLOCK_START, FIRST_ROW_ID, before.alias(ROWS_BEFORE))
 
 
-def _names_schema() -> StructType:
-    return StructType([StructField(PATH, C.SOURCE_FILE.type), *[StructField(str(c), c.type) for c in _NAMED]])
-
-
-_NAMED = (C.SOURCE_FILE, C.BROKER_ID)
+def _fields(columns: Iterable[Field]) -> list[StructField]:
+    return [StructField(str(column), column.type) for column in columns]
 
 
 def _escaped(file: SourceFile) -> str:

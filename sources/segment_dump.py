@@ -163,6 +163,7 @@ def _verdict() -> Column:
         .when(line_type.isin(BATCH, MARKED), outcomes.landed())
         .when(line_type == RECORD, outcomes.ignored("record"))
         .when(line_type == DUMPING, outcomes.ignored("header"))
-        .when(text.rlike(r"^(?:baseOffset|offset):?|[\x00-\x08\x{FFFD}]"), outcomes.rejected("cut line"))
+        .when((text != "") & F.lit("baseOffset: ").startswith(text), outcomes.rejected("cut line"))
+        .when(text.rlike(r"[\x00-\x08\x{FFFD}]"), outcomes.rejected("not text"))
         .otherwise(outcomes.ignored("other line"))
     )

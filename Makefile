@@ -11,7 +11,8 @@ READY     := $(VENV)/ready
 PACKAGES  := jobs replay schemas expectations sources
 CHECKED   := $(PACKAGES) tests $(wildcard bench)
 VERSION   := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' jobs/__init__.py)
-ZIP       := dist/tidegauge-$(VERSION).zip
+DIST      ?= dist
+ZIP       := $(DIST)/tidegauge-$(VERSION).zip
 
 CAPTURE   ?= examples/captures/failover
 WAREHOUSE ?= build/warehouse
@@ -74,8 +75,8 @@ sql: $(READY) ## a SQL prompt over a warehouse: WAREHOUSE=…
 	@$(BIN)/tidegauge sql --warehouse "$(WAREHOUSE)"
 
 .PHONY: zip
-zip: ## the archive for spark-submit --py-files, in dist/
-	@mkdir -p dist && rm -f $(ZIP)
+zip: ## the archive for spark-submit --py-files, in DIST=dist
+	@mkdir -p $(DIST) && rm -f $(ZIP)
 	@find $(PACKAGES) -name __pycache__ -prune -exec rm -rf {} +
 	@"$(PYTHON)" -m zipfile -c $(ZIP) $(PACKAGES)
 	@echo $(ZIP)

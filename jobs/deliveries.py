@@ -82,8 +82,8 @@ def _landed_from(warehouse: Warehouse, table: Table, cluster_id: str) -> DataFra
 
 def _is_from(file: Row) -> Column:
     """Whether a row came with this delivery's file."""
-    is_of_delivery: Column = F.col(C.CAPTURE_ID) == file[C.CAPTURE_ID]
-    return is_of_delivery & (F.col(C.SOURCE_FILE) == file[C.SOURCE_FILE])
+    is_from: Column = (F.col(C.CAPTURE_ID) == file[C.CAPTURE_ID]) & (F.col(C.SOURCE_FILE) == file[C.SOURCE_FILE])
+    return is_from
 
 
 def _prefix(cluster_id: str) -> str:

@@ -37,6 +37,11 @@ def find_files(capture: Path) -> list[SourceFile]:
     return files
 
 
+def size_of(files: Sequence[SourceFile]) -> int:
+    """Bytes of the files as they lie on disk."""
+    return sum(file.path.stat().st_size for file in files)
+
+
 def ingest_files(
     warehouse: Warehouse, files: Sequence[SourceFile], *, cluster_id: str | None, capture_id: str | None, timezone: str
 ) -> tuple[str, dict[str, int]]:
@@ -83,7 +88,7 @@ def ingest(capture: Path, warehouse: str, cluster_id: str | None, capture_id: st
     rotated. A file of the same content lands once; files that came later add to the cluster's history.
     """
     files = find_files(capture)
-    target = Warehouse(spark_session("ingest", warehouse=warehouse), warehouse)
+    target = Warehouse(spark_session("ingest", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
     _, rows = ingest_files(target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone)
     print_table(("table", "rows landed"), [(name, f"{count:,}") for name, count in rows.items()])
 

@@ -41,12 +41,12 @@ def step(name: str) -> Iterator[Step]:
     say(current.line())
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]], *, title: str | None = None) -> None:
+def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table to stdout, as wide as the terminal, unwrapped where stdout is no terminal."""
     console = Console(highlight=False)
     if not console.is_terminal:
         console = Console(highlight=False, width=10_000)
-    table = Table(*columns, title=title, title_justify="left", box=None, pad_edge=False)
+    table = Table(*columns, box=None, pad_edge=False)
     for row in rows:
         table.add_row(*map(Text, row))  # Text: a value such as [red] is data, not markup
     console.print(table)

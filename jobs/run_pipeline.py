@@ -16,7 +16,7 @@ from jobs.command import (
     timezone_option,
     warehouse_option,
 )
-from jobs.ingest_events import find_files, ingest_files
+from jobs.ingest_events import find_files, ingest_files, size_of
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import reconstruct_cluster
 from jobs.session import spark_session
@@ -32,7 +32,7 @@ def pipeline(capture: Path, warehouse: str, cluster_id: str | None, capture_id: 
     CAPTURE is the folder that holds broker-N/, or whose capture/ does.
     """
     files = find_files(capture)
-    target = Warehouse(spark_session("pipeline", warehouse=warehouse), warehouse)
+    target = Warehouse(spark_session("pipeline", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
     cluster, landed = ingest_files(target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone)
     written = landed | reconstruct_cluster(target, cluster)
     print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])

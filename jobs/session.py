@@ -20,14 +20,20 @@ from jobs.errors import CouldNotRunError
 from jobs.progress import say, step
 
 LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
+SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
+SMALL_BYTES = 8 << 20
+"""Up to this much on disk, mostly gzipped, a capture is small: some hundred thousand rows."""
 CONF = "TIDEGAUGE_SPARK_CONF"
 """Environment variable that names another properties file for a local session, e.g. one with more memory."""
 
 
-def spark_session(app_name: str, *, warehouse: str) -> SparkSession:
-    """The session to work in: the active one, spark-submit's, or a new local one with Delta, in UTC."""
+def spark_session(app_name: str, *, warehouse: str, input_bytes: int | None = None) -> SparkSession:
+    """The session to work in: the active one, spark-submit's, or a new local one with Delta, in UTC.
+
+    `input_bytes` is the size of what will be read, where that is known: little gets the settings of spark-small.conf.
+    """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must find the driver's packages
-    spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse)
+    spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse, input_bytes)
     # It prints every failed statement's error as JSON, beside the exception that says the same.
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = not os.environ.get(DEBUG)
     spark.conf.set("spark.sql.session.timeZone", "UTC")  # whatever a cluster's default is: all times are UTC
@@ -48,7 +54,7 @@ def read_properties(path: Path) -> dict[str, str]:
     return {key: value.strip() for key, value in pairs}
 
 
-def _new_session(app_name: str, warehouse: str) -> SparkSession:
+def _new_session(app_name: str, warehouse: str, input_bytes: int | None) -> SparkSession:
     """A session of our own: under spark-submit as submitted, else local with the settings of conf/."""
     builder = SparkSession.builder.appName(f"tidegauge {app_name}")
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit: master, settings and jars are its business
@@ -57,7 +63,7 @@ def _new_session(app_name: str, warehouse: str) -> SparkSession:
             message = "Spark was started without Delta: spark-submit --properties-file conf/spark-cluster.conf …"
             raise CouldNotRunError(message)
         return spark
-    for key, value in _local_settings(warehouse).items():
+    for key, value in _local_settings(warehouse, input_bytes).items():
         builder = builder.config(key, value)
     if not _delta_is_fetched():
         say("fetching Delta's jars, once (about 90 MB) …")
@@ -65,13 +71,19 @@ def _new_session(app_name: str, warehouse: str) -> SparkSession:
         return _start(configure_spark_with_delta_pip(builder))
 
 
-def _local_settings(warehouse: str) -> dict[str, str]:
+def _local_settings(warehouse: str, input_bytes: int | None) -> dict[str, str]:
     """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names."""
     path = Path(os.environ.get(CONF) or LOCAL_CONF)
     if not path.is_file():
         message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
         raise CouldNotRunError(message)
-    return {"spark.master": "local[*]", "spark.sql.warehouse.dir": warehouse, **read_properties(path)}
+    small = input_bytes is not None and input_bytes <= SMALL_BYTES and path == LOCAL_CONF
+    return {
+        "spark.master": "local[*]",
+        "spark.sql.warehouse.dir": warehouse,
+        **read_properties(path),
+        **(read_properties(SMALL_CONF) if small else {}),
+    }
 
 
 def _delta_is_fetched() -> bool:

@@ -15,7 +15,8 @@ from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, Stri
 from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
 from replay.fencing import AT_US, FENCED, fencings
-from replay.leaderships import STATED_HW, STATED_LEO
+from replay.leaderships import LOADED_HW, LOADS, START_US, STATED_HW, STATED_LEO
+from replay.restarts import LOADED_LEO
 from replay.settings import min_isr
 from schemas import columns as C
 from schemas import tables as T
@@ -44,10 +45,10 @@ _CHANGE_EVENTS = {
 }
 
 
-def events(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
+def events(landed: Mapping[str, DataFrame], begun: DataFrame, restarts: DataFrame) -> DataFrame:
     """One row per append, follower's fetch, change of leadership or ISR, or move of the log start, of `SHAPE`."""
     fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
-    parts = (_changes(landed), _appends(landed), _fetches(landed), _log_starts(landed), fenced)
+    parts = (_changes(landed), _appends(landed), _fetches(landed), _log_starts(landed), fenced, _restarts(begun, restarts))
     union = parts[0]
     for part in parts[1:]:
         union = union.unionByName(part)
@@ -138,6 +139,24 @@ def _fencings(begun: DataFrame, registrations: DataFrame) -> DataFrame:
     return _shaped(fenced, F.lit(N.FENCING), **{N.EVENT_US: F.col(AT_US), C.CAPTURE_ID: F.lit("")})
 
 
+def _restarts(begun: DataFrame, restarts: DataFrame) -> DataFrame:
+    """One row per restart of a follower, in the leadership of the epoch it found; its own clock is all there is."""
+    leaders = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID).distinct()
+    found = restarts.withColumnRenamed(C.BROKER_ID, "restarted").join(leaders, [*C.PARTITION_KEY, C.LEADER_EPOCH])
+    return _shaped(
+        found,
+        F.lit(N.REPLICA_RESTART),
+        **{
+            C.BROKER_ID: F.col(C.LEADER_ID),
+            C.REPLICA_ID: F.col("restarted"),
+            N.EVENT_US: F.col(START_US),
+            C.FETCH_OFFSET: F.col(LOADED_LEO),
+            C.RESPONSE_HIGH_WATERMARK: F.col(LOADED_HW),
+            C.CAPTURE_ID: F.lit(""),
+        },
+    )
+
+
 def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
     """Return the events of leaders in their leadership: with incarnation, tenure, slots and bit masks.
 
@@ -163,4 +182,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         min_isr(F.col(N.EVENT_US), F.col("mine")[C.LEADER_ID]).alias(C.MIN_ISR),
         mask_of(F.col(FENCED), slots).alias(N.NEW_FENCED_MASK),
         SLOTS,
+        F.transform(
+            F.filter(LOADS, lambda it: it[C.BROKER_ID] == F.col(C.REPLICA_ID)), lambda it: it["us"]
+        ).alias(N.LOADED_US),
     )

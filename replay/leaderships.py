@@ -25,6 +25,9 @@ STATED_HW = "stated_high_watermark"
 LOADED_HW = "loaded_high_watermark"
 """bigint: HW the process loaded from its checkpoint just before; NULL where it had a role already."""
 
+LOADS = "loads"
+"""array<struct<broker_id,us>>: when which replica's process loaded the partition's log."""
+
 _ROLES = (ChangeKind.BECOME_LEADER, ChangeKind.BECOME_FOLLOWER)
 
 
@@ -55,7 +58,7 @@ def leaderships(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 def _begun(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per "starts at leader epoch" of a leader, with the role its process had before."""
-    return _with_role_before(landed).where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(
+    return roles_with_loads(landed).where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(
         *C.PARTITION_KEY,
         C.LEADER_EPOCH,
         F.col(C.BROKER_ID).alias(C.LEADER_ID),
@@ -67,17 +70,7 @@ def _begun(landed: Mapping[str, DataFrame]) -> DataFrame:
     )
 
 
-def follower_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per restart as a follower: the HW its process loaded, and the leader epoch it found."""
-    follows = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value
-    return (
-        _with_role_before(landed)
-        .where(follows & F.col("loaded").isNotNull())
-        .select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, START_US, F.col("loaded").alias(LOADED_HW))
-    )
-
-
-def _with_role_before(landed: Mapping[str, DataFrame]) -> DataFrame:
+def roles_with_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per change of role: with `before`, what came before it, and `loaded`, the HW if that was a restart."""
     by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(START_US, "rank", C.LEADER_EPOCH)
     return _role_changes(landed).withColumns(
@@ -118,12 +111,23 @@ def _stated_on_line(statements: DataFrame) -> DataFrame:
     )
 
 
-def with_context(begun: DataFrame, assigned: DataFrame) -> DataFrame:
-    """One row per partition and leader epoch: `slots` and `incarnations`, the leaderships of that epoch in order."""
+def with_context(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
+    """One row per partition and leader epoch: `slots`, `incarnations` (its leaderships in order) and `loads`.
+
+    `loads` are the restarts of all its replicas: broker and time, on that broker's clock.
+    """
     entry = F.struct(INCARNATION, START_US, TENURE, C.LEADER_ID, IS_NEW_LEADER, STATED_LEO, STATED_HW)
     per_epoch = begun.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(
         F.sort_array(F.collect_list(entry)).alias("incarnations")
     )
-    return per_epoch.join(assigned, list(C.PARTITION_KEY)).select(
-        *C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS
+    load = F.struct(C.BROKER_ID, F.unix_micros(C.EVENT_TIME).alias("us"))
+    loads = (
+        statements.where(F.col(C.KIND) == StatementKind.LOADED_HW.value)
+        .groupBy(*C.PARTITION_KEY)
+        .agg(F.collect_list(load).alias(LOADS))
+    )
+    return (
+        per_epoch.join(assigned, list(C.PARTITION_KEY))
+        .join(loads, list(C.PARTITION_KEY), "left")
+        .select(*C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS, LOADS)
     )

@@ -63,9 +63,22 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
         {
             N.NEXT_FETCH_US: F.when(fetch & _again(of_replica), F.lead(F.expr(N.ORDER_US)).over(of_replica)),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_fetch)),
+            N.IS_TAKEN: fetch & ~_restarts(F.lead(F.expr(N.ORDER_US)).over(of_replica)),
         }
     )
-    return told.drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat")
+    return told.drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat", N.LOADED_US)
+
+
+def _restarts(next_fetch_us: Column) -> Column:
+    """Return whether the fetcher's process ended between this response and its next fetch: then none took it.
+
+    Two brokers' clocks are compared here, over the seconds a restart takes, and only to doubt.
+    """
+    since = F.filter(
+        N.LOADED_US,
+        lambda us: (us > F.col(N.EVENT_US)) & (next_fetch_us.isNull() | (us < next_fetch_us)),
+    )
+    return F.size(F.coalesce(since, F.array().cast("array<bigint>"))) > 0
 
 
 def _again(of_replica: WindowSpec) -> Column:

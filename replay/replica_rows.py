@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
+from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.windows import across, carried
 from schemas import columns as C
@@ -22,20 +23,26 @@ from schemas.kinds import EventType, Exactness, Role
 _STATE = (C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.LEADER_EPOCH)
 
 
-def replica_timeline(known: DataFrame, slots: int) -> DataFrame:
-    """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`."""
+def replica_states(known: DataFrame, slots: int) -> DataFrame:
+    """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`."""
     own = _with_own_state(known, slots)
+    loaded = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value) & F.col(LOADED_HW).isNotNull()
     states = own.select(
         C.CLUSTER_ID, C.CAPTURE_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.EVENT_SEQ,
+        (loaded | (F.col(C.EVENT_TYPE) == N.REPLICA_RESTART)).alias(N.IS_RESTART),
         F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
         F.explode(F.array_compact(F.array(*[_state(i) for i in range(slots)]))).alias("of"),
     ).select("*", "of.*")  # fmt: skip
-    changed = states.withColumn("before", F.lag(F.struct(*_STATE)).over(_of_replica())).where(
+    return states.withColumn("before", F.lag(F.struct(*_STATE)).over(_of_replica())).where(
         ~F.col("before").eqNullSafe(F.struct(*_STATE))
     )
+
+
+def replica_timeline(states: DataFrame) -> DataFrame:
+    """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`; `states` is `replica_states`."""
     until = F.lead(C.VALID_FROM).over(_of_replica())
     return T.REPLICA_TIMELINE.conform(
-        changed.withColumn(C.VALID_TO, F.when(until.isNotNull(), F.greatest(C.VALID_FROM, until)))
+        states.withColumn(C.VALID_TO, F.when(until.isNotNull(), F.greatest(C.VALID_FROM, until)))
     )
 
 
@@ -53,15 +60,27 @@ def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
     for i in range(slots):
         leads = F.col(N.LEADER_SLOT) == i
         fetch, response = _is(EventType.FETCH, i), _is(N.RESPONSE, i)
-        taken = F.col(N.NEXT_FETCH_US).isNotNull() & (F.col(N.FOLLOWER_LEO) >= 0)
-        leo = F.when(fetch, F.col(C.FETCH_OFFSET)).when(response & taken, F.col(N.FOLLOWER_LEO))
+        restart = _is(N.REPLICA_RESTART, i)
+        taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
+        leo = (
+            F.when(fetch | restart, F.col(C.FETCH_OFFSET))
+            .when(response & taken, F.col(N.FOLLOWER_LEO))
+            .when(_witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
+        )
         told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
         columns[slot_column("own_leo", i)] = _last(F.when(leads, F.col(C.LOG_END_OFFSET)).otherwise(leo))
         columns[slot_column("own_hw", i)] = _last(
-            F.when(leads, F.col(C.HIGH_WATERMARK)).otherwise(F.when(response & taken, told))
+            F.when(leads, F.col(C.HIGH_WATERMARK))
+            .when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
+            .otherwise(F.when(response & taken, told))
         )
         columns[slot_column("is_open", i)] = response & ~taken
     return known.withColumns(columns)
+
+
+def _witnessed(slot: int) -> Column:
+    """Return whether the event proves that the replica asked for what no line shows it asked for."""
+    return (F.col(C.EVENT_TYPE) == EventType.WITNESS.value) & in_mask(F.col(N.NEW_ISR_MASK), slot)
 
 
 def _last(value: Column) -> Column:
@@ -71,7 +90,7 @@ def _last(value: Column) -> Column:
 def _state(slot: int) -> Column:
     """Return the state of the replica in `slot` after the event; NULL where the event does not touch it."""
     leads = F.col(N.LEADER_SLOT) == slot
-    touched = leads | _is(EventType.FETCH, slot) | _is(N.RESPONSE, slot) | F.col(C.EVENT_TYPE).isin(
+    touched = leads | _is(EventType.FETCH, slot) | _is(N.RESPONSE, slot) | _is(N.REPLICA_RESTART, slot) | F.col(C.EVENT_TYPE).isin(
         EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value, EventType.WITNESS.value
     )  # fmt: skip
     assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()

@@ -31,7 +31,7 @@ def last_responses(states: DataFrame, slots: int) -> DataFrame:
     response = F.col(C.EVENT_TYPE) == N.RESPONSE
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
     taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
-    again = F.col(N.NEXT_FETCH_US).isNotNull()
+    again = F.col(N.NEXT_FETCH_US).isNotNull()  # else what the line of its next role says may overrule it
     heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"), again.alias("is_taken"))
 
     def last(slot: int) -> Column:
@@ -58,6 +58,7 @@ def leadership_starts(
     return each.where(F.col("it.history")[N.LEADER_SLOT] >= 0).select(
         *C.PARTITION_KEY,
         *[F.col("it.history")[c].alias(c) for c in (C.LEADER_EPOCH, N.INCARNATION, N.TENURE)],
+        F.col("it.history")[LOADED_HW].alias(LOADED_HW),
         F.col("it.starts.hw").alias(N.START_HW),
         F.col("it.starts.is_stated").alias(START_IS_STATED),
     )

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
 
-from replay.assignment import assignments
 from replay.events import events, placed
 from replay.evidence import decided_by_evidence
 from replay.leader import leader_states
 from replay.leader_rows import leader_timeline, with_high_watermark
-from replay.leaderships import follower_loads, leaderships, with_context
+from replay.leaderships import leaderships, with_context
 from replay.order import ordered_by_clock
 from replay.profile import Profile
-from replay.replica_rows import replica_timeline
+from replay.replica_rows import replica_states, replica_timeline
 from replay.responses import with_responses
+from replay.restarts import follower_restarts
 from replay.sequence import with_event_seq
 from replay.settings import with_min_isr_changes
 from replay.starts import last_responses, leadership_starts
@@ -48,11 +48,16 @@ def as_it_is(stage: DataFrame) -> DataFrame:
 
 
 def ordered_events(
-    landed: Mapping[str, DataFrame], begun: DataFrame, assigned: DataFrame, slots: int, profile: Profile
+    landed: Mapping[str, DataFrame],
+    begun: DataFrame,
+    restarts: DataFrame,
+    assigned: DataFrame,
+    slots: int,
+    profile: Profile,
 ) -> DataFrame:
     """One row per event at a leader, in order: by its clock, by what is certain, and by the evidence of responses."""
-    context = with_min_isr_changes(with_context(begun, assigned), landed[T.SETTINGS.name])
-    gathered = placed(events(landed, begun), context, slots).repartition(*[str(c) for c in C.PARTITION_KEY])
+    context = with_min_isr_changes(with_context(begun, assigned, landed[T.BROKER_STATEMENTS.name]), landed[T.SETTINGS.name])
+    gathered = placed(events(landed, begun, restarts), context, slots).repartition(*[str(c) for c in C.PARTITION_KEY])
     by_clock = with_responses(ordered_by_clock(gathered))
     return with_event_seq(decided_by_evidence(by_clock, slots, profile))
 
@@ -66,13 +71,14 @@ def reconstruct(
     `replay.assignment.assignments` of them and `slots` the size of its longest; `profile` the protocol the cluster
     spoke.
     """
-    begun = keep(leaderships(landed))
-    states = keep(leader_states(ordered_events(landed, begun, assigned, slots, profile), slots, profile))
-    starts = leadership_starts(last_responses(states, slots), begun, follower_loads(landed), assigned, slots)
+    begun, restarts = keep(leaderships(landed)), keep(follower_restarts(landed))
+    ordered = ordered_events(landed, begun, restarts, assigned, slots, profile)
+    states = keep(leader_states(ordered, slots, profile))
+    starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)
     known = with_high_watermark(states, starts)
-    replicas = keep(replica_timeline(known, slots))
+    replicas = keep(replica_states(known, slots))
     return Timelines(
         leader_timeline=leader_timeline(known, slots, profile),
-        replica_timeline=replicas,
+        replica_timeline=replica_timeline(replicas),
         truncations=truncations(landed, replicas, profile),
     )

@@ -1,46 +1,94 @@
-"""`truncations`: where a replica's own LEO goes back, records of it are gone."""
+"""`truncations`: where a replica's own LEO goes back, records of it are gone.
+
+Reconstructed from the replica's states, and matched with the brokers' "Truncating to offset" lines. A line that no
+state explains is a cut whose fetches were not logged, and stands for itself.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay import names as N
 from replay.profile import Profile
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
-from schemas.kinds import StatementKind
+from schemas.kinds import Method, Role, StatementKind
+
+_REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
+_CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
 
 
-def truncations(landed: Mapping[str, DataFrame], replicas: DataFrame, profile: Profile) -> DataFrame:
-    """One row per truncation that removed records, of `schemas.tables.TRUNCATIONS`."""
-    of_replica = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+def truncations(landed: Mapping[str, DataFrame], states: DataFrame, profile: Profile) -> DataFrame:
+    """One row per truncation that removed records, of `schemas.tables.TRUNCATIONS`; `states` is `replica_states`."""
+    rebuilt = _numbered(_rebuilt(states, profile)).alias("rebuilt")
+    stated = _numbered(_stated(landed)).alias("stated")
+    both = rebuilt.join(stated, [*_REPLICA, C.TO_OFFSET, "number"], "full")
+
+    def either(first: str, second: str, column: str) -> Column:
+        return F.coalesce(F.col(f"{first}.{column}"), F.col(f"{second}.{column}")).alias(column)
+
+    rows = both.select(
+        *_REPLICA, C.TO_OFFSET,
+        *[either("rebuilt", "stated", c) for c in (C.CAPTURE_ID, *_CUT)],
+        *[either("stated", "rebuilt", c) for c in (C.LEADER_EPOCH, C.EVENT_TIME)],
+        F.coalesce(C.METHOD, F.lit(str(profile.truncation.value))).alias(C.METHOD),
+        F.coalesce(C.IS_STATED, F.lit(False)).alias(C.IS_STATED),
+    )  # fmt: skip
+    return T.TRUNCATIONS.conform(rows)
+
+
+def _numbered(cuts: DataFrame) -> DataFrame:
+    """Return the cuts with their number among those of the replica to the same offset."""
+    same = Window.partitionBy(*_REPLICA, C.TO_OFFSET).orderBy(C.LEADER_EPOCH, C.EVENT_TIME)
+    return cuts.withColumn("number", F.row_number().over(same))
+
+
+def _rebuilt(states: DataFrame, profile: Profile) -> DataFrame:
+    """One row per place where a replica's own LEO goes back."""
+    of_replica = Window.partitionBy(*_REPLICA).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
     of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
-    leader_hw = F.when(F.col(C.ROLE) == "LEADER", F.col(C.HIGH_WATERMARK))
-    highest = F.max(leader_hw).over(of_partition.rowsBetween(FIRST, -1))
-    followed = replicas.withColumns(
+    leader_hw = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK))
+    method = F.when(F.col(N.IS_RESTART), Method.RESTART.value).otherwise(str(profile.truncation.value))
+    return states.select(
+        *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
+        F.col(C.VALID_FROM).alias(C.EVENT_TIME),
+        F.lag(C.LOG_END_OFFSET).over(of_replica).alias(C.FROM_OFFSET),
+        F.col(C.LOG_END_OFFSET).alias(C.TO_OFFSET),
+        F.lag(C.HIGH_WATERMARK).over(of_replica).alias(C.HIGH_WATERMARK_BEFORE),
+        F.coalesce(F.max(leader_hw).over(of_partition.rowsBetween(FIRST, -1)), F.lit(UNKNOWN_OFFSET)).alias(
+            C.PARTITION_HIGH_WATERMARK_BEFORE
+        ),
+        method.alias(C.METHOD),
+    ).where((F.col(C.TO_OFFSET) >= 0) & (F.col(C.TO_OFFSET) < F.col(C.FROM_OFFSET)))  # fmt: skip
+
+
+def _stated(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per "Truncating to offset" line, with the LEO the replica last stated before it, by its own clock."""
+    log_ends = (StatementKind.BECAME_FOLLOWER_LEO, StatementKind.BECAME_LEADER_LEO, StatementKind.LOADED_LEO)
+    own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
+    before = own.rowsBetween(FIRST, -1)
+    says_leo = F.col(C.KIND).isin(*[str(kind.value) for kind in log_ends])
+    said = landed[T.BROKER_STATEMENTS.name].withColumns(
         {
-            C.FROM_OFFSET: F.lag(C.LOG_END_OFFSET).over(of_replica),
-            C.HIGH_WATERMARK_BEFORE: F.lag(C.HIGH_WATERMARK).over(of_replica),
-            C.PARTITION_HIGH_WATERMARK_BEFORE: F.coalesce(highest, F.lit(UNKNOWN_OFFSET)),
+            "leo_said": F.last(F.when(says_leo, F.col(C.OFFSET)), ignorenulls=True).over(before),
+            "epoch_said": F.last(F.when(says_leo, F.col(C.LEADER_EPOCH)), ignorenulls=True).over(before),
         }
-    ).where(F.col(C.LOG_END_OFFSET) < F.col(C.FROM_OFFSET))
-    cut = followed.withColumn(C.TO_OFFSET, F.col(C.LOG_END_OFFSET)).withColumn(C.EVENT_TIME, F.col(C.VALID_FROM))
-    said = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.TRUNCATED_TO.value)
-    stated = said.select(
-        *C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), F.col(C.OFFSET).alias(C.TO_OFFSET)
-    ).distinct()
-    matched = cut.join(
-        stated.withColumn(C.IS_STATED, F.lit(True)), [*C.PARTITION_KEY, C.REPLICA_ID, C.TO_OFFSET], "left"
     )
-    return T.TRUNCATIONS.conform(
-        matched.withColumns(
-            {
-                C.IS_STATED: F.coalesce(F.col(C.IS_STATED), F.lit(False)),
-                C.METHOD: F.lit(str(profile.truncation.value)),
-            }
-        )
+    cut = said.where(F.col(C.KIND) == StatementKind.TRUNCATED_TO.value)
+    leo = F.when(F.col("leo_said") > F.col(C.OFFSET), F.col("leo_said")).otherwise(UNKNOWN_OFFSET)
+    return cut.select(
+        *C.PARTITION_KEY,
+        F.col(C.BROKER_ID).alias(C.REPLICA_ID),
+        C.CAPTURE_ID,
+        F.when(F.col(C.LEADER_EPOCH) >= 0, F.col(C.LEADER_EPOCH)).otherwise(F.col("epoch_said")).alias(C.LEADER_EPOCH),
+        C.EVENT_TIME,
+        leo.alias(C.FROM_OFFSET),
+        F.col(C.OFFSET).alias(C.TO_OFFSET),
+        *[F.lit(UNKNOWN_OFFSET).cast("bigint").alias(c) for c in _CUT[1:]],
+        F.lit(True).alias(C.IS_STATED),
     )

@@ -171,6 +171,7 @@ VIOLATIONS             = Field("violations",             LONG, "Rows that break 
 INPUT_VERSION          = Field("input_version",          LONG, "Delta version of the table that was read.")
 ENGINE_VERSION         = Field("engine_version",         TEXT, "Version of tidegauge.")
 VIOLATED_KEYS          = Field("keys",                   KEYS, "Key columns of the row that breaks the rule.")
+OBSERVED               = Field("observed",               KEYS, "Values of that row which the rule compares.")
 
 # ---- files
 DIGEST                 = Field("digest",                 TEXT, "SHA-256 of the file's content after decompression.")

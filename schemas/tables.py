@@ -159,7 +159,7 @@ CHECK_RESULTS = Table(
 CHECK_VIOLATIONS = Table(
     "check_violations", "A row that broke a rule in a run.",
     grain=(C.RUN_ID, C.RULE, C.VIOLATED_KEYS),
-    columns=(C.RUN_ID, *LANDED, C.RULE, C.VIOLATED_KEYS, *LINE),
+    columns=(C.RUN_ID, *LANDED, C.RULE, C.VIOLATED_KEYS, C.OBSERVED, *LINE),
 )
 # fmt: on
 

@@ -103,9 +103,11 @@ def _wording() -> Column:
     """The first wording that matches. The cheap tests come first: most lines fail those."""
     matching = F.filter(
         F.expr(_table()),
-        lambda w: (w["logger"] == F.col(LOGGER_CLASS))
-        & F.col(MESSAGE).contains(w["cue"])
-        & F.rlike(F.col(MESSAGE), w["regex"]),
+        lambda w: (
+            (w["logger"] == F.col(LOGGER_CLASS))
+            & F.col(MESSAGE).contains(w["cue"])
+            & F.rlike(F.col(MESSAGE), w["regex"])
+        ),
     )
     return F.when(_is_known_logger() & ~_is_debug() & F.col(MESSAGE).rlike(GENERAL_CUES), F.get(matching, F.lit(0)))
 
@@ -113,7 +115,9 @@ def _wording() -> Column:
 def _told() -> Column:
     wording = F.col(WORDING)
     # Of the functions that give a group, only this one takes an expression from a column; the whole line is one match.
-    matches = F.transform(wording["fields"], lambda _, group: F.regexp_extract_all(MESSAGE, wording["regex"], group + 1))
+    matches = F.transform(
+        wording["fields"], lambda _, group: F.regexp_extract_all(MESSAGE, wording["regex"], group + 1)
+    )
     values = F.transform(matches, lambda match: F.get(match, F.lit(0)))
     return F.map_from_arrays(wording["fields"], values)
 

@@ -171,7 +171,9 @@ def _head(number: int, line: str) -> tuple[str, str]:
     """The outcome of a line that is no entry: the version and the count are the first two."""
     if not line.strip():
         return IGNORED, "blank line"
-    return (IGNORED, "version or count") if number <= 2 and COUNT.match(line) else (REJECTED, "no entry of a checkpoint")
+    return (
+        (IGNORED, "version or count") if number <= 2 and COUNT.match(line) else (REJECTED, "no entry of a checkpoint")
+    )
 
 
 def _note(told: Checkpoints, file: SourceFile, number: int, line: str, outcome: str, reason: str | None = None) -> None:

@@ -6,9 +6,9 @@ append and not how many records. The other halves are in other files of this del
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -63,7 +63,7 @@ def land(
 ) -> Landing:  # fmt: skip
     """The delivery's rows of every landing table; `known` has those of earlier deliveries of the cluster, by table."""
     spark = lines.sparkSession
-    parsed = _parse(accounting.of_bearable_length(lines), timezone)
+    parsed = _parse(accounting.of_bearable_length(lines), files, timezone)
     earlier = _Earlier(known, capture_id, files)
     epoch_starts, checkpointed, configured, checkpoint_outcomes = read_checkpoints(files).frames(spark)
     rows = _rows(parsed, checkpointed, epoch_starts, earlier)
@@ -105,17 +105,21 @@ class _Earlier:
         return now if before is None else now.unionByName(before)
 
 
-def _parse(lines: DataFrame, timezone: str) -> _Parsed:
-    def of(*kinds: FileKind) -> DataFrame:
-        return lines.where(F.col(C.KIND).isin(*[kind.value for kind in kinds]))
+def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str) -> _Parsed:
+    """Each kind's lines, parsed once and for all; a kind without a file costs nothing."""
+    present = {file.kind for file in files}
 
-    frames = (
-        request_log.parse(of(FileKind.REQUEST_LOG), timezone),
-        broker_log.parse(of(FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG), timezone),
-        segment_dump.parse(of(FileKind.SEGMENT_DUMP)),
-        metadata_dump.parse(of(FileKind.METADATA_DUMP)),
+    def parsed(kinds: set[FileKind], parse: Callable[[DataFrame], DataFrame]) -> DataFrame:
+        if kinds.isdisjoint(present):
+            return parse(lines.where(F.lit(False)))
+        return _settled(parse(lines.where(F.col(C.KIND).isin([kind.value for kind in kinds]))))
+
+    return _Parsed(
+        parsed({FileKind.REQUEST_LOG}, partial(request_log.parse, timezone=timezone)),
+        parsed({FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG}, partial(broker_log.parse, timezone=timezone)),
+        parsed({FileKind.SEGMENT_DUMP}, segment_dump.parse),
+        parsed({FileKind.METADATA_DUMP}, metadata_dump.parse),
     )
-    return _Parsed(*map(_settled, frames))
 
 
 def _rows(parsed: _Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, earlier: _Earlier) -> dict[str, DataFrame]:
@@ -128,7 +132,10 @@ def _rows(parsed: _Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, ear
 
     ids = _settled(ids)
     at = F.col(C.EVENT_TIME)
-    changes, stated = with_topic(changes, ids, at), with_topic(stated, ids, F.coalesce(at, F.timestamp_seconds(F.lit(AT_THE_END))))
+    changes, stated = (
+        with_topic(changes, ids, at),
+        with_topic(stated, ids, F.coalesce(at, F.timestamp_seconds(F.lit(AT_THE_END)))),
+    )
     batches = _settled(with_topic(segment_dump.batch_rows(parsed.dumps), ids))
     fetches = _settled(fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS)))
     appends = _settled(with_topic(produce_rows(parsed.requests), ids, at))

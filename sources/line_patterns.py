@@ -80,7 +80,11 @@ LEADER_STATES = ((S.BECAME_LEADER_LEO, "log_end_offset"), (S.BECAME_LEADER_HW, "
 FOLLOWER_STATES = ((S.BECAME_FOLLOWER_LEO, "log_end_offset"), (S.BECAME_FOLLOWER_HW, "high_watermark"))
 LOADED_STATES = ((S.LOADED_LEO, "log_end_offset"), (S.LOADED_LOG_START, "log_start_offset"))
 SHRINKING_STATES = ((S.SHRINKING_HW, "high_watermark"), (S.SHRINKING_LEO, "log_end_offset"))
-STARTS, SKIPPED, SKIPPED_FOLLOWER = "starts at leader epoch ", "Skipped the become-leader", "Skipped the become-follower"
+STARTS, SKIPPED, SKIPPED_FOLLOWER = (
+    "starts at leader epoch ",
+    "Skipped the become-leader",
+    "Skipped the become-follower",
+)
 
 # fmt: off
 STATE_CHANGE_WORDINGS = (
@@ -215,7 +219,11 @@ SERVER_WORDINGS = (
 
 WORDINGS = (*STATE_CHANGE_WORDINGS, *SERVER_WORDINGS)
 
-SAME_LOGGER = {"Log": "UnifiedLog", "ZkConfigManager": "DynamicConfigManager", "BrokerMetadataPublisher": "DynamicConfigPublisher"}
+SAME_LOGGER = {
+    "Log": "UnifiedLog",
+    "ZkConfigManager": "DynamicConfigManager",
+    "BrokerMetadataPublisher": "DynamicConfigPublisher",
+}
 """Loggers that were renamed, to the name the wordings have."""
 
 LAGGARD = r"\(brokerId: (\d+), endOffset: (-?\d+)"

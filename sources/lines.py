@@ -85,7 +85,9 @@ def _scan(spark: SparkSession, files: list[SourceFile], is_damaged: bool) -> Dat
 def _blocks(rows: DataFrame) -> DataFrame:
     """One row per block of a file: its least row id, and how many rows of the file come before it."""
     blocks = rows.groupBy(PATH, BLOCK_START).agg(F.min(ROW_ID).alias(FIRST_ROW_ID), F.count(F.lit(1)).alias(ROWS))
-    listed = blocks.groupBy(PATH).agg(F.array_sort(F.collect_list(F.struct(BLOCK_START, FIRST_ROW_ID, ROWS))).alias("b"))
+    listed = blocks.groupBy(PATH).agg(
+        F.array_sort(F.collect_list(F.struct(BLOCK_START, FIRST_ROW_ID, ROWS))).alias("b")
+    )
     each = listed.select(PATH, "b", F.inline("b"))
     earlier = F.filter("b", lambda block: block[BLOCK_START] < F.col(BLOCK_START))
     before = F.aggregate(earlier, F.lit(0).cast("bigint"), lambda total, block: total + block[ROWS])

@@ -168,7 +168,9 @@ def _merged() -> dict[str, Column]:
         return F.last(value, ignorenulls=True).over(_so_far())
 
     def epoch(stated: str, bumps: str) -> Column:
-        return F.coalesce(carried(F.when(_is_whole(), F.col(stated) - F.col(bumps))) + F.col(bumps), F.lit(C.UNKNOWN_EPOCH))
+        return F.coalesce(
+            carried(F.when(_is_whole(), F.col(stated) - F.col(bumps))) + F.col(bumps), F.lit(C.UNKNOWN_EPOCH)
+        )
 
     recovery = carried(F.coalesce("data.leaderRecoveryState", F.when(_is_whole(), F.lit(0))))
     return {

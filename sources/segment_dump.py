@@ -26,7 +26,8 @@ FILE_NAME = r"(?:^|/)([^/]+)-(\d+)\.(?:txt|log)(?:\.gz)?$"
 SEGMENT_START = r"^(?:Log s|S)tarting offset: (\d+)$"
 MARKER = r" endTxnMarker: (COMMIT|ABORT) "
 
-LINE_TYPE, WORDS, TOPIC_OF, SEGMENT = "line_type", "words", "topic_of", "segment_start"
+LINE_TYPE, WORDS, SEGMENT, PLACE = "line_type", "words", "segment_start", "place"
+SIGNPOSTS, FIRSTS = "signposts", "firsts"
 BATCH, RECORD, MARKED, START, DUMPING, OTHER = "batch", "record", "marker", "start", "header", "other"
 
 REQUIRED = (C.LAST_OFFSET, C.BATCH_SIZE, C.MAGIC, C.CRC)
@@ -34,10 +35,14 @@ REQUIRED = (C.LAST_OFFSET, C.BATCH_SIZE, C.MAGIC, C.CRC)
 
 def parse(lines: DataFrame) -> DataFrame:
     """Each line with its outcome and reason, what type of line it is, its partition and the batch's fields."""
-    typed = lines.withColumn(LINE_TYPE, _line_type()).withColumn(WORDS, F.split(C.LINE_TEXT, " "))
-    placed = _with_partition(typed).withColumns(_fields())
-    starts = _with_segment_start(placed)
-    return outcomes.with_outcome(starts, _verdict()).drop(WORDS)
+    typed = lines.withColumns({
+        LINE_TYPE: _line_type(),
+        SEGMENT: F.regexp_extract(C.LINE_TEXT, SEGMENT_START, 1).try_cast("bigint"),
+        WORDS: F.split(C.LINE_TEXT, " "),
+    })  # fmt: skip
+    placed = typed.join(F.broadcast(_signposts(typed)), C.SOURCE_FILE, "left").withColumn(PLACE, _place())
+    whole = placed.withColumns({C.TOPIC: F.col(PLACE)[C.TOPIC], C.PARTITION: F.col(PLACE)[C.PARTITION], **_fields()})
+    return outcomes.with_outcome(whole, _verdict()).drop(WORDS, SIGNPOSTS, FIRSTS, PLACE)
 
 
 def batch_rows(parsed: DataFrame) -> DataFrame:
@@ -83,23 +88,31 @@ def _line_type() -> Column:
     )
 
 
-def _with_partition(typed: DataFrame) -> DataFrame:
-    """The lines with topic and partition: of the last header above, else of the file's name."""
-    headers = (
-        typed.where(F.col(LINE_TYPE) == DUMPING)
-        .select(C.SOURCE_FILE, C.SOURCE_LINE, _partition_of(F.col(C.LINE_TEXT), HEADER).alias("of"))
-        .where(F.col("of").isNotNull())
-        .groupBy(C.SOURCE_FILE)
-        .agg(F.array_sort(F.collect_list(F.struct(C.SOURCE_LINE, "of"))).alias("headers"))
-    )
-    above = F.filter("headers", lambda header: header[C.SOURCE_LINE] <= F.col(C.SOURCE_LINE))
+def _signposts(typed: DataFrame) -> DataFrame:
+    """One row per file: its headers with the partition each names, and where each partition's first segment starts."""
+    header = F.when(F.col(LINE_TYPE) == DUMPING, _partition_of(F.col(C.LINE_TEXT), HEADER))
+    so_far = Window.partitionBy(C.SOURCE_FILE).orderBy(C.SOURCE_LINE)
+    above = F.last(header, ignorenulls=True).over(so_far.rowsBetween(Window.unboundedPreceding, Window.currentRow))
     by_name = _partition_of(F.col(C.SOURCE_FILE), FILE_NAME)
-    return (
-        typed.join(F.broadcast(headers), C.SOURCE_FILE, "left")
-        .withColumn(TOPIC_OF, F.coalesce(F.try_element_at(above, F.lit(-1))["of"], by_name))
-        .withColumns({C.TOPIC: F.col(TOPIC_OF)[C.TOPIC], C.PARTITION: F.col(TOPIC_OF)[C.PARTITION]})
-        .drop("headers", TOPIC_OF)
+    posts = typed.where(F.col(LINE_TYPE).isin(DUMPING, START)).withColumn(PLACE, F.coalesce(above, by_name))
+    firsts = posts.groupBy(C.SOURCE_FILE, PLACE).agg(
+        F.min(SEGMENT).alias(SEGMENT), F.collect_list(F.struct(C.SOURCE_LINE, PLACE)).alias("of_place")
     )
+    return firsts.groupBy(C.SOURCE_FILE).agg(
+        F.array_sort(F.flatten(F.collect_list("of_place"))).alias(SIGNPOSTS),
+        F.collect_list(F.struct(PLACE, SEGMENT)).alias(FIRSTS),
+    )
+
+
+def _place() -> Column:
+    """The partition of a line: of the last header above, else of the file's name."""
+    above = F.filter(SIGNPOSTS, lambda post: post[C.SOURCE_LINE] <= F.col(C.SOURCE_LINE))
+    return F.coalesce(F.try_element_at(above, F.lit(-1))[PLACE], _partition_of(F.col(C.SOURCE_FILE), FILE_NAME))
+
+
+def _is_first() -> Column:
+    """The segment is the first that the file has of its partition."""
+    return F.exists(FIRSTS, lambda first: (first[PLACE] == F.col(PLACE)) & (first[SEGMENT] == F.col(SEGMENT)))
 
 
 def _partition_of(text: Column, regex: str) -> Column:
@@ -128,7 +141,6 @@ def _fields() -> dict[str, Column]:
         C.CRC: _word("crc:").try_cast("bigint"),
         C.MAGIC: _word("magic:").try_cast("int"),
         "is_valid": _word("isvalid:"),
-        SEGMENT: F.regexp_extract(C.LINE_TEXT, SEGMENT_START, 1).try_cast("bigint"),
     }
 
 
@@ -136,17 +148,6 @@ def _word(key: str) -> Column:
     """The word after the key; NULL without one. Splitting a line once is much cheaper than an expression a field."""
     place = F.array_position(WORDS, key)
     return F.when((F.col(LINE_TYPE) == BATCH) & (place > 0), F.get(WORDS, place.cast("int")))
-
-
-def _with_segment_start(placed: DataFrame) -> DataFrame:
-    """The lines with whether they start the first segment that the file has of their partition."""
-    firsts = (
-        placed.where(F.col(LINE_TYPE) == START)
-        .withColumn("rank", F.row_number().over(Window.partitionBy(C.SOURCE_FILE, C.TOPIC, C.PARTITION).orderBy(SEGMENT)))
-        .where(F.col("rank") == 1)
-        .select(*T.LINE, F.lit(True).alias("is_first"))
-    )
-    return placed.join(F.broadcast(firsts), [*T.LINE], "left")
 
 
 def _verdict() -> Column:
@@ -158,7 +159,7 @@ def _verdict() -> Column:
         .when((line_type == BATCH) & F.col(C.BASE_OFFSET).isNull(), outcomes.rejected("cut line"))
         .when((line_type == BATCH) & (F.col("is_valid") != "true"), outcomes.rejected("batch is not valid"))
         .when((line_type == START) & ~is_placed, outcomes.rejected("segment of no known partition"))
-        .when((line_type == START) & F.col("is_first"), outcomes.landed())
+        .when((line_type == START) & _is_first(), outcomes.landed())
         .when(line_type == START, outcomes.ignored("later segment"))
         .when(line_type.isin(BATCH, MARKED), outcomes.landed())
         .when(line_type == RECORD, outcomes.ignored("record"))

@@ -106,7 +106,9 @@ def _starts(starts: Column) -> Column:
 def _groups(field: str, regex: str, *names: str) -> list[Column]:
     """Of each group of the expression, what it matched in the field: all matches in order, none without the field."""
     searched = F.coalesce(text(field), F.lit(""))
-    return [F.regexp_extract_all(searched, F.lit(regex), F.lit(index)).alias(name) for index, name in enumerate(names, 1)]
+    return [
+        F.regexp_extract_all(searched, F.lit(regex), F.lit(index)).alias(name) for index, name in enumerate(names, 1)
+    ]
 
 
 def _changed_settings(parsed: DataFrame) -> DataFrame:

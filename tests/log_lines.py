@@ -16,7 +16,11 @@ TIME = "2026-11-21 10:36:42,604"
 
 
 def lines_of(
-    spark: SparkSession, texts: Sequence[str], kind: FileKind = FileKind.SERVER_LOG, broker: int = 2, name: str = "a.log"
+    spark: SparkSession,
+    texts: Sequence[str],
+    kind: FileKind = FileKind.SERVER_LOG,
+    broker: int = 2,
+    name: str = "a.log",
 ) -> DataFrame:
     """The texts as the lines of one file."""
     rows = [(name, number, broker, kind.value, text) for number, text in enumerate(texts, 1)]

@@ -30,9 +30,7 @@ FOLLOWER = (
     "[2026-11-21 10:36:45,000] INFO [Broker id=2] Follower t-0 starts at leader epoch 3 from offset 0 with high watermark 0. "
     "Previous leader epoch was -1. (state.change.logger)"
 )
-ISR_UPDATED = (
-    "[2026-11-21 10:36:50,000] INFO [Partition t-0 broker=1] ISR updated to 1  and version updated to 1 (kafka.cluster.Partition)"
-)
+ISR_UPDATED = "[2026-11-21 10:36:50,000] INFO [Partition t-0 broker=1] ISR updated to 1  and version updated to 1 (kafka.cluster.Partition)"
 
 
 def put(root: Path, name: str, *lines: str) -> None:
@@ -41,7 +39,9 @@ def put(root: Path, name: str, *lines: str) -> None:
     (root / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def landing_of(spark: SparkSession, root: Path, known: dict[str, DataFrame] | None = None, capture_id: str = "d1") -> Landing:
+def landing_of(
+    spark: SparkSession, root: Path, known: dict[str, DataFrame] | None = None, capture_id: str = "d1"
+) -> Landing:
     """The rows of a folder."""
     files = discover(capture_root(root))
     lines = read_lines(spark, files)
@@ -88,11 +88,17 @@ def test_nothing_of_a_real_capture_is_lost_or_rejected(spark: SparkSession, capt
     assert all(read == landed + rejected + ignored for read, landed, rejected, ignored in found.values())
     assert landing.tables[T.REJECTED_LINES.name].count() == 0
     starting = (ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value)
-    assert count_of(changes, C.CHANGE_KIND, *starting) == matches(captures / name, "state-change", "starts at leader epoch")
+    assert count_of(changes, C.CHANGE_KIND, *starting) == matches(
+        captures / name, "state-change", "starts at leader epoch"
+    )
     skipped = (ChangeKind.LEADER_METADATA.value, ChangeKind.FOLLOWER_METADATA.value)
     assert count_of(changes, C.CHANGE_KIND, *skipped) == matches(captures / name, "state-change", "Skipped the become-")
-    assert count_of(changes, C.CHANGE_KIND, ChangeKind.ISR_UPDATED.value) == matches(captures / name, "server", "ISR updated to")
-    assert count_of(stated, C.KIND, StatementKind.TRUNCATED_TO.value) == matches(captures / name, "server", "Truncating to offset")
+    assert count_of(changes, C.CHANGE_KIND, ChangeKind.ISR_UPDATED.value) == matches(
+        captures / name, "server", "ISR updated to"
+    )
+    assert count_of(stated, C.KIND, StatementKind.TRUNCATED_TO.value) == matches(
+        captures / name, "server", "Truncating to offset"
+    )
     assert changes.where(f"{C.LEADER_EPOCH} < 0 OR {C.LEADER_ID} IS NULL").count() == 0
 
 
@@ -104,7 +110,9 @@ def test_half_facts_are_made_whole(spark: SparkSession, tmp_path: Path) -> None:
     put(tmp_path, "broker-1/replication-offset-checkpoint", "0", "1", "t 0 5")
     landing = landing_of(spark, tmp_path)
 
-    changes = landing.tables[T.LEADER_CHANGES.name].select(C.CHANGE_KIND, C.TOPIC_ID, C.LEADER_EPOCH, C.LEADER_ID).collect()
+    changes = (
+        landing.tables[T.LEADER_CHANGES.name].select(C.CHANGE_KIND, C.TOPIC_ID, C.LEADER_EPOCH, C.LEADER_ID).collect()
+    )
     assert sorted(map(tuple, changes)) == [
         ("become_follower", UUID, 3, 1), ("become_leader", UUID, 3, 1), ("isr_updated", UUID, 3, 1),
     ]  # fmt: skip
@@ -115,7 +123,9 @@ def test_half_facts_are_made_whole(spark: SparkSession, tmp_path: Path) -> None:
 def test_a_topic_that_was_created_again_has_the_id_of_the_time(spark: SparkSession, tmp_path: Path) -> None:
     """A line without an id is of the topic that had the name then."""
     other = "7_JDlwjVTmmcWa4A_WMJsw"
-    put(tmp_path, "broker-1/state-change.log", LEADER.format(second=44, uuid=UUID), LEADER.format(second=55, uuid=other))
+    put(
+        tmp_path, "broker-1/state-change.log", LEADER.format(second=44, uuid=UUID), LEADER.format(second=55, uuid=other)
+    )
     put(tmp_path, "broker-1/server.log", ISR_UPDATED, ISR_UPDATED.replace("10:36:50", "10:36:59"))
     changes = landing_of(spark, tmp_path).tables[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND) == "isr_updated")
 
@@ -140,7 +150,9 @@ def test_what_is_wrong_is_kept_with_its_place(spark: SparkSession, tmp_path: Pat
     put(tmp_path, "notes.txt", "to whom it may concern")
     landing = landing_of(spark, tmp_path)
 
-    rejected = landing.tables[T.REJECTED_LINES.name].select(C.SOURCE_FILE, C.SOURCE_LINE, C.REASON, F.length(C.LINE_TEXT))
+    rejected = landing.tables[T.REJECTED_LINES.name].select(
+        C.SOURCE_FILE, C.SOURCE_LINE, C.REASON, F.length(C.LINE_TEXT)
+    )
     assert sorted(map(tuple, rejected.collect())) == [
         ("broker-1/server.log", 1, "cut line or unknown wording", 100),
         ("broker-1/server.log", 2, "line too long", 2000),

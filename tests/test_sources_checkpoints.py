@@ -94,4 +94,10 @@ def test_about_tells_the_version_and_settings(tmp_path: Path) -> None:
         (-1, "", "kafka.version", "4.1.0"),
         (-1, "", "replica.lag.time.max.ms", "3000"),
     ]
-    assert outcomes(told) == ["ignored: no setting", "landed", *["ignored: no setting"] * 2, "landed", "ignored: no setting"]
+    assert outcomes(told) == [
+        "ignored: no setting",
+        "landed",
+        *["ignored: no setting"] * 2,
+        "landed",
+        "ignored: no setting",
+    ]

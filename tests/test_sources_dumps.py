@@ -45,7 +45,17 @@ def test_batches_of_all_formats_give_rows(spark: SparkSession) -> None:
     )  # fmt: skip
     rows = segment_dump.batch_rows(parsed)
 
-    told = (C.TOPIC, C.PARTITION, C.BASE_OFFSET, C.LAST_OFFSET, C.LEADER_EPOCH, C.CREATE_TIME, C.BATCH_SIZE, C.CRC, C.MAGIC)
+    told = (
+        C.TOPIC,
+        C.PARTITION,
+        C.BASE_OFFSET,
+        C.LAST_OFFSET,
+        C.LEADER_EPOCH,
+        C.CREATE_TIME,
+        C.BATCH_SIZE,
+        C.CRC,
+        C.MAGIC,
+    )
     assert by_line(rows, *told) == [
         ("a-b_c.d", 7, 0, 10, 4, AT, 377, 4237046722, 2),
         ("a-b_c.d", 7, 11, 12, 4, AT, 377, 4237046722, 2),
@@ -59,7 +69,9 @@ def test_a_marker_tells_its_batch_the_result(spark: SparkSession) -> None:
     marker = "| offset: 5 CreateTime: 1 keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 0"
     parsed = segment(spark, HEADER, batch(3, 4), batch(5, 5, control="true"), marker)
 
-    told = by_line(segment_dump.batch_rows(parsed), C.BASE_OFFSET, C.IS_CONTROL, C.IS_TRANSACTIONAL, C.TRANSACTION_RESULT)
+    told = by_line(
+        segment_dump.batch_rows(parsed), C.BASE_OFFSET, C.IS_CONTROL, C.IS_TRANSACTIONAL, C.TRANSACTION_RESULT
+    )
     assert told == [(3, False, False, None), (5, True, True, "ABORT")]
     assert verdicts(parsed) == ["ignored: header", "landed", "landed", "landed"]
 
@@ -75,7 +87,9 @@ def test_the_header_above_says_the_partition_else_the_files_name(spark: SparkSes
 
 def test_a_log_starts_at_its_first_segment(spark: SparkSession) -> None:
     """In whatever order the segments come; 2.8 says it in other words."""
-    parsed = segment(spark, HEADER, "Log starting offset: 700", batch(700, 701), HEADER, "Starting offset: 50", batch(50, 60))
+    parsed = segment(
+        spark, HEADER, "Log starting offset: 700", batch(700, 701), HEADER, "Starting offset: 50", batch(50, 60)
+    )
 
     assert by_line(segment_dump.statement_rows(parsed), C.KIND, C.OFFSET) == [("checkpoint_log_start_offset", 50)]
     assert verdicts(parsed)[1] == "ignored: later segment"
@@ -154,7 +168,15 @@ def test_brokers_register_fence_and_stop(spark: SparkSession) -> None:
     )
 
     rows = by_line(metadata_dump.registration_rows(parsed), C.BROKER_ID, C.BROKER_EPOCH, C.IS_FENCED)
-    assert rows == [(1, 26, True), (1, 26, False), (1, 26, True), (1, 26, True), (2, 30, False), (2, 30, True), (3, 9, True)]
+    assert rows == [
+        (1, 26, True),
+        (1, 26, False),
+        (1, 26, True),
+        (1, 26, True),
+        (2, 30, False),
+        (2, 30, True),
+        (3, 9, True),
+    ]
     assert verdicts(parsed)[-1] == "ignored: registration changed otherwise"
 
 

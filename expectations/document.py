@@ -1,0 +1,46 @@
+"""docs/rules.md, made of the rules: `python -m expectations.document > docs/rules.md`."""
+
+from __future__ import annotations
+
+import sys
+
+from expectations.invariants import INVARIANTS, Invariant
+
+HEAD = """\
+# The rules
+
+<!-- Made by `python -m expectations.document > docs/rules.md` from expectations/invariants.py: edit that file. -->
+
+`tidegauge check` judges every rule on every row of its subject, keeps the verdict in `check_results` and the rows that
+break it in `check_violations`. A verdict is **valid**, **invalid**, **unknown** (the capture tells too little: neither a
+pass nor a violation) or **error** (it could not be judged). Exit code: 2 if a critical rule is broken, else 3 if one could
+not be judged, else 1 if a warning is broken and `--fail-on warn` is given, else 0.
+"""
+
+
+def rules_page() -> str:
+    """The page: one section per rule, in the order of the table."""
+    return HEAD + "".join(map(_section, INVARIANTS))
+
+
+def _section(rule: Invariant) -> str:
+    """A rule as a section: why, the SQL, and what to do."""
+    lines = [f"- **Subject**: {_subject(rule)}", f"- **Severity**: {rule.severity.value}"]
+    if rule.since:
+        lines.append(f"- **Since**: Kafka {rule.since}; unknown before")
+    if rule.scope != "true":
+        lines.append(f"- **Speaks of rows where** `{rule.scope}`")
+    if rule.known != "true":
+        lines.append(f"- **Unknown unless** `{rule.known}`")
+    lines += [f"- **Holds if** `{rule.holds}`", f"- **Source**: {rule.source}", f"- **If it is broken**: {rule.what_to_do}"]
+    return f"\n## {rule.name}\n\n{rule.why}\n\n" + "\n".join(lines) + "\n"
+
+
+def _subject(rule: Invariant) -> str:
+    """The table it stands for, and the first sentence of what a row of it is."""
+    grain = (rule.subject.rows.__doc__ or "").strip().splitlines()[0]
+    return f"`{rule.subject.table.name}` ({rule.subject.name}): {grain[0].lower()}{grain[1:]}"
+
+
+if __name__ == "__main__":
+    sys.stdout.write(rules_page())

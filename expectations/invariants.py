@@ -1,0 +1,189 @@
+"""What must hold, as one table: every rule the check judges, each true of real Kafka within the scope it names.
+
+A rule is three SQL booleans over one row of its subject (`expectations.subjects`):
+
+- `scope`: the rows it speaks of. Only a row for which this is certainly false escapes.
+- `known`: whether the capture tells enough to judge the row. A row that is certainly not known is *unknown*: neither a
+  pass nor a violation. A value that is only `bounded` can break no rule.
+- `holds`: what must be true. NULL is not true: a rule fails closed, where plain SQL would let the row slip away.
+
+Rendered from here: the Great Expectations suites (`expectations.suites`) and docs/rules.md (`expectations.document`).
+Sources: P = kafka/cluster/Partition.scala, UL = …/log/UnifiedLog.java, R = …/replica/Replica.java, of Kafka 4.1.0;
+KafkaReplication.tla and Kip320.tla of hachikuji/kafka-specification; kip_966_properties.tla of Vanlightly/kafka-tlaplus.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+
+from expectations.subjects import (
+    BEGINS_LEADERSHIP,
+    ELECTED_LEADERS,
+    HIGHEST_HW_BEFORE,
+    LEADER_EVENTS,
+    LEADERS,
+    PREVIOUS_EVENT_SEQ,
+    PREVIOUS_EXACTNESS,
+    PREVIOUS_HW,
+    READ_FILES,
+    REPLICA_STATES,
+    SMALLEST_ISR_LEO,
+    STATED_HW,
+    STATED_STARTS,
+    Subject,
+)
+from schemas import columns as C
+from schemas.columns import Field
+from schemas.kinds import EventType, Exactness, Role, Severity
+
+
+@dataclass(frozen=True)
+class Invariant:
+    """A rule: a sentence, what it speaks of, when it can be judged, what must hold, why, and what to do if it does not."""
+
+    name: str
+    subject: Subject
+    holds: str
+    observed: tuple[Field, ...]
+    severity: Severity
+    why: str
+    source: str
+    what_to_do: str
+    scope: str = "true"
+    known: str = "true"
+    since: str = ""
+    """First Kafka version it is true of; '' for all."""
+
+    @property
+    def fingerprint(self) -> str:
+        """A digest of what the rule demands: a verdict of another fingerprint is one of another rule."""
+        text = "\n".join((self.subject.name, self.scope, self.known, self.holds, self.since))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED}'"
+IS_LEO_BOUNDED = f"{C.LOG_END_OFFSET_LOW} <> {C.LOG_END_OFFSET_HIGH}"
+
+# fmt: off
+INVARIANTS = (
+    Invariant(
+        "HighWatermarkNeverExceedsLogEndOffset", LEADER_EVENTS,
+        known=f"NOT ({IS_BOUNDED}) AND NOT ({IS_LEO_BOUNDED})",
+        holds=f"{C.HIGH_WATERMARK} <= {C.LOG_END_OFFSET}",
+        observed=(C.HIGH_WATERMARK, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
+        why="A record is committed only after it is in the leader's log; the broker clamps the HW to its LEO.",
+        source="UL:571 maybeIncrementHighWatermark; TypeOk of KafkaReplication.tla",
+        what_to_do="Read the named line and those around it: either the broker is broken (KAFKA-7055, KAFKA-16452) or an append is missing from the capture.",
+    ),
+    Invariant(
+        "HighWatermarkIsMonotoneWithinLeadership", LEADER_EVENTS,
+        scope=f"NOT {BEGINS_LEADERSHIP}",
+        known=f"NOT ({IS_BOUNDED})",
+        holds=f"{C.HIGH_WATERMARK} >= {PREVIOUS_HW}",
+        observed=(PREVIOUS_HW, C.HIGH_WATERMARK), severity=Severity.CRITICAL,
+        # Not "the HW never decreases": a new leader may begin lower, and a restarted one with its checkpoint.
+        why="While one process leads one epoch its HW only rises, so that what a consumer has read stays readable.",
+        source="UL:561 maybeIncrementHighWatermark; KIP-101",
+        what_to_do="Consumers may see offsets go backwards here. Look for a restart that the capture does not show.",
+    ),
+    Invariant(
+        "HighWatermarkStandsWhileUnderMinIsr", LEADER_EVENTS,
+        scope=f"NOT {BEGINS_LEADERSHIP} AND {C.IS_UNDER_MIN_ISR} IS DISTINCT FROM false",
+        known=f"{C.IS_UNDER_MIN_ISR} IS NOT NULL AND NOT ({IS_BOUNDED}) AND NOT ({PREVIOUS_EXACTNESS} = '{Exactness.BOUNDED}')",
+        holds=f"{C.HIGH_WATERMARK} <= {PREVIOUS_HW}", since="3.7",
+        observed=(C.ISR, C.MIN_ISR, PREVIOUS_HW, C.HIGH_WATERMARK), severity=Severity.CRITICAL,
+        why="With fewer than min.insync.replicas in the committed ISR nothing may become committed (KAFKA-15583).",
+        source="P:1153 maybeIncrementLeaderHW; KIP-966",
+        what_to_do="Records counted as committed had fewer copies than the topic asks for: compare min.insync.replicas in `settings` with the ISR.",
+    ),
+    Invariant(
+        "LeaderIsInIsr", LEADER_EVENTS,
+        scope=f"{C.LEADER_ID} >= 0",
+        known=f"{C.ISR} IS NOT NULL AND size({C.ISR}) > 0",
+        holds=f"array_contains({C.ISR}, {C.LEADER_ID})",
+        observed=(C.LEADER_ID, C.ISR), severity=Severity.CRITICAL,
+        why="A leader is elected from the ISR or, uncleanly, becomes its only member; it never shrinks itself out.",
+        source="LeaderInIsr of KafkaReplication.tla; PartitionChangeBuilder.java:348",
+        what_to_do="Compare the broker's metadata with the controller's: the broker led after it had lost the partition, or an ISR change is missing.",
+    ),
+    Invariant(
+        "OneLeaderPerEpoch", ELECTED_LEADERS,
+        # Without topic ids a topic that was deleted and made again begins at epoch 0 again, perhaps elsewhere.
+        known=f"{C.TOPIC_ID} <> '' OR size({LEADERS}) = 1",
+        holds=f"size({LEADERS}) = 1",
+        observed=(LEADERS,), severity=Severity.CRITICAL,
+        why="The controller gives an epoch to one leader; two would append different records at one offset.",
+        source="PartitionRegistration.java:256 merge; KIP-101",
+        what_to_do="Split brain: compare both brokers' logs of the epoch (`segment_batches`, equal offsets, other CRC).",
+    ),
+    Invariant(
+        "RemoteLeoNeverExceedsLeaderLeo", LEADER_EVENTS,
+        known=f"{C.LOG_END_OFFSET} >= 0 AND NOT ({IS_LEO_BOUNDED})",
+        holds=f"forall(map_values({C.REMOTE_LEO_MAP}), leo -> leo <= {C.LOG_END_OFFSET})",
+        observed=(C.REMOTE_LEO_MAP, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
+        why="A follower that fetches beyond the leader's LEO gets OFFSET_OUT_OF_RANGE and is not recorded.",
+        source="P:1503 readRecords, R:93 updateFetchStateOrThrow",
+        what_to_do="The follower kept records the leader does not have: look at its truncation in this epoch.",
+    ),
+    Invariant(
+        "FollowerHighWatermarkNeverExceedsItsLogEndOffset", REPLICA_STATES,
+        scope=f"{C.ROLE} = '{Role.FOLLOWER}' AND {C.HIGH_WATERMARK} IS DISTINCT FROM {C.UNKNOWN_OFFSET}",
+        known=f"{C.LOG_END_OFFSET} >= 0 AND NOT ({IS_BOUNDED}) AND NOT ({IS_LEO_BOUNDED})",
+        holds=f"{C.HIGH_WATERMARK} <= {C.LOG_END_OFFSET}",
+        observed=(C.HIGH_WATERMARK, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
+        why="A follower takes the smaller of the response's HW and its own LEO, and lowers the HW when it truncates.",
+        source="UL:561 updateHighWatermark, UL:2263 truncateTo",
+        what_to_do="Were it elected now, it would offer records it does not have. Look at the fetch and the truncation before.",
+    ),
+    Invariant(
+        "CommittedRecordsSurviveElections", LEADER_EVENTS,
+        scope=f"{BEGINS_LEADERSHIP} AND {HIGHEST_HW_BEFORE} IS NOT NULL",
+        # Without the line of the election, the first row that is seen may be long after it.
+        known=f"{C.EVENT_TYPE} = '{EventType.BECOME_LEADER}' AND {C.LOG_END_OFFSET} >= 0 AND NOT ({IS_LEO_BOUNDED})",
+        holds=f"{C.LOG_END_OFFSET} >= {HIGHEST_HW_BEFORE}",
+        observed=(C.LEADER_ID, HIGHEST_HW_BEFORE, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
+        why="A leader that begins below an earlier leader's HW has lost records that consumers could read and producers were promised.",
+        source="LeaderCompletenessProperty of kip_966_properties.tla; StrongIsr of KafkaReplication.tla",
+        what_to_do="Data loss: see `truncations` and `incidents` for the offsets. Usual causes: an unclean election, a lost disk, truncation to the HW (before KIP-101).",
+    ),
+    Invariant(
+        "EventSequenceIsUnique", LEADER_EVENTS,
+        scope=f"{PREVIOUS_EVENT_SEQ} IS NOT NULL",
+        holds=f"{PREVIOUS_EVENT_SEQ} < {C.EVENT_SEQ}",
+        observed=(PREVIOUS_EVENT_SEQ, C.EVENT_SEQ), severity=Severity.CRITICAL,
+        why="Every state is the one before it and one event: two events of one number have no order.",
+        source="design, order: (leader_epoch, event_seq)",
+        what_to_do="A defect of tidegauge, or a table somebody else wrote to: run `tidegauge reconstruct` again, and report it if it stays.",
+    ),
+    Invariant(
+        "EveryLineIsAccountedFor", READ_FILES,
+        holds=f"{C.LINES_READ} = {C.LINES_LANDED} + {C.LINES_REJECTED} + {C.LINES_IGNORED}",
+        observed=(C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED, C.LINES_IGNORED), severity=Severity.CRITICAL,
+        why="A line that is neither landed, rejected nor ignored by name is evidence lost without a word.",
+        source="design, nothing lost",
+        what_to_do="A defect of tidegauge: report it, with the file.",
+    ),
+    Invariant(
+        "NoLineWasRejected", READ_FILES,
+        holds=f"{C.LINES_REJECTED} = 0",
+        observed=(C.LINES_REJECTED, C.LINES_READ), severity=Severity.WARNING,
+        why="A rejected line should have given an event: the timelines lack it.",
+        source="design, nothing lost",
+        what_to_do="Read `rejected_lines`: a torn last line is harmless, a format that is not known needs another tidegauge.",
+    ),
+    Invariant(
+        "RebuiltHighWatermarkEqualsStated", STATED_STARTS,
+        # A start that was taken from this very line proves nothing.
+        scope=f"{C.EXACTNESS} IS NULL OR {C.EXACTNESS} <> '{Exactness.STATED}'",
+        known=f"{C.EXACTNESS} IS NOT NULL AND NOT ({IS_BOUNDED})",
+        # The line is written before the new leader evaluates its HW for the first time.
+        holds=f"{C.HIGH_WATERMARK} = {STATED_HW} OR ({C.HIGH_WATERMARK} > {STATED_HW} AND {C.HIGH_WATERMARK} = {SMALLEST_ISR_LEO})",
+        observed=(STATED_HW, C.HIGH_WATERMARK, SMALLEST_ISR_LEO), severity=Severity.WARNING,
+        why="A new leader says its HW in its log; what was rebuilt from other lines must be the same.",
+        source="P:785 makeLeader, state-change.log",
+        what_to_do="The capture has a hole before this line, or tidegauge is wrong: compare with `broker_statements`.",
+    ),
+)
+# fmt: on
+"""The rules, in the order in which they are reported."""

@@ -1,0 +1,60 @@
+"""Verdicts as rows of `check_results` and `check_violations`, kept whether a rule held or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from expectations.invariants import INVARIANTS
+from expectations.verdict import Verdict
+from schemas import columns as C
+from schemas.columns import Field
+from schemas.tables import Table
+
+RULES = {rule.name: rule for rule in INVARIANTS}
+
+Values = Mapping[Field, Any]
+
+
+def result_rows(verdicts: Sequence[Verdict], run: Values, versions: Mapping[str, int]) -> list[Values]:
+    """One row of `check_results` per verdict of a run; it is about all deliveries, so that it names no capture."""
+    return [{**run, **_result(verdict, versions)} for verdict in verdicts]
+
+
+def violation_rows(verdicts: Sequence[Verdict], run: Values) -> list[Values]:
+    """One row of `check_violations` per example of a broken rule."""
+    return [{**run, **values} for verdict in verdicts for values in _violations(verdict)]
+
+
+def in_order(table: Table, rows: Sequence[Values]) -> list[tuple[Any, ...]]:
+    """The rows in the table's order of columns; a column that a row does not have does not apply to it."""
+    return [tuple(row.get(column) for column in table.columns) for row in rows]
+
+
+def _result(verdict: Verdict, versions: Mapping[str, int]) -> Values:
+    rule = RULES[verdict.rule]
+    return {
+        C.RULE: verdict.rule,
+        C.RULE_FINGERPRINT: rule.fingerprint,
+        C.SEVERITY: verdict.severity.value,
+        C.STATUS: verdict.status.value,
+        C.TABLE_NAME: rule.subject.table.name,
+        C.ROWS: verdict.rows,
+        C.VIOLATIONS: verdict.violations,
+        C.INPUT_VERSION: versions.get(rule.subject.table.name),
+        C.REASON: verdict.reason,
+    }
+
+
+def _violations(verdict: Verdict) -> list[Values]:
+    return [
+        {
+            C.RULE: verdict.rule,
+            C.VIOLATED_KEYS: found.keys,
+            C.OBSERVED: found.observed,
+            C.CAPTURE_ID: found.capture_id,
+            C.SOURCE_FILE: found.source_file,
+            C.SOURCE_LINE: found.source_line,
+        }
+        for found in verdict.examples
+    ]

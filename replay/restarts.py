@@ -1,0 +1,43 @@
+"""Restarts of followers, as events of the partition they find: the log as it was recovered, the HW of its checkpoint.
+
+The unflushed tail may be gone (`LogLoader`), and the HW is up to `replica.high.watermark.checkpoint.interval.ms` stale
+(P:488 createLog). A restart of the leader is a leadership of its own: `leaderships`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from replay.leaderships import LOADED_HW, START_US, roles_with_loads
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import ChangeKind, StatementKind
+
+LOADED_LEO = "loaded_log_end_offset"
+"""bigint: LEO of the recovered log; NULL where no line says."""
+
+
+def follower_restarts(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per restart as a follower: replica, time, the leader epoch it found, the HW and LEO it loaded."""
+    follows = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value
+    restarted = roles_with_loads(landed).where(follows & F.col("loaded").isNotNull())
+    said = F.struct(F.unix_micros(C.EVENT_TIME).alias("us"), F.col(C.OFFSET).alias("leo"))
+    recovered = (
+        landed[T.BROKER_STATEMENTS.name]
+        .where(F.col(C.KIND) == StatementKind.LOADED_LEO.value)
+        .groupBy(*C.PARTITION_KEY, C.BROKER_ID)
+        .agg(F.sort_array(F.collect_list(said)).alias("recovered"))
+    )
+    known = restarted.join(recovered, [*C.PARTITION_KEY, C.BROKER_ID], "left")
+    by_then = F.filter("recovered", lambda it: it["us"] <= F.col(START_US))
+    return known.select(
+        *C.PARTITION_KEY,
+        C.LEADER_EPOCH,
+        C.BROKER_ID,
+        START_US,
+        F.col("loaded").alias(LOADED_HW),
+        F.get(by_then, F.size(by_then) - 1)["leo"].alias(LOADED_LEO),
+    )

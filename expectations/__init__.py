@@ -1,4 +1,4 @@
-"""What must hold of the tables: rules as data, Great Expectations suites made of them, and verdicts that may be unknown."""
+"""What must hold of the tables: rules as data, Great Expectations suites made of them, three-valued verdicts."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ HEAD = """\
 
 <!-- Made by `python -m expectations.document > docs/rules.md` from expectations/invariants.py: edit that file. -->
 
-`tidegauge check` judges every rule on every row of its subject, keeps the verdict in `check_results` and the rows that
-break it in `check_violations`. A verdict is **valid**, **invalid**, **unknown** (the capture tells too little: neither a
-pass nor a violation) or **error** (it could not be judged). Exit code: 2 if a critical rule is broken, else 3 if one could
-not be judged, else 1 if a warning is broken and `--fail-on warn` is given, else 0.
+`tidegauge check` judges every rule on every row of its subject, keeps the verdict in `check_results` and the rows
+that break it in `check_violations`. A verdict is **valid**, **invalid**, **unknown** (the capture tells too little:
+neither a pass nor a violation) or **error** (it could not be judged). Exit code: 2 if a critical rule is broken, else 3
+if one could not be judged, else 1 if a warning is broken and `--fail-on warn` is given, else 0.
 """
 
 
@@ -32,7 +32,11 @@ def _section(rule: Invariant) -> str:
         lines.append(f"- **Speaks of rows where** `{rule.scope}`")
     if rule.known != "true":
         lines.append(f"- **Unknown unless** `{rule.known}`")
-    lines += [f"- **Holds if** `{rule.holds}`", f"- **Source**: {rule.source}", f"- **If it is broken**: {rule.what_to_do}"]
+    lines += [
+        f"- **Holds if** `{rule.holds}`",
+        f"- **Source**: {rule.source}",
+        f"- **If it is broken**: {rule.what_to_do}",
+    ]
     return f"\n## {rule.name}\n\n{rule.why}\n\n" + "\n".join(lines) + "\n"
 
 

@@ -58,7 +58,7 @@ class Invariant:
     @property
     def fingerprint(self) -> str:
         """A digest of what the rule demands: a verdict of another fingerprint is one of another rule."""
-        text = "\n".join((self.subject.name, self.scope, self.known, self.holds, self.since))
+        text = f"{self.subject.name}\n{self.scope}\n{self.known}\n{self.holds}\n{self.since}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -74,7 +74,7 @@ INVARIANTS = (
         observed=(C.HIGH_WATERMARK, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
         why="A record is committed only after it is in the leader's log; the broker clamps the HW to its LEO.",
         source="UL:571 maybeIncrementHighWatermark; TypeOk of KafkaReplication.tla",
-        what_to_do="Read the named line and those around it: either the broker is broken (KAFKA-7055, KAFKA-16452) or an append is missing from the capture.",
+        what_to_do="Read the named line and those around it: either the broker is wrong (as in KAFKA-16452) or an append is missing from the capture.",
     ),
     Invariant(
         "HighWatermarkIsMonotoneWithinLeadership", LEADER_EVENTS,
@@ -181,7 +181,7 @@ INVARIANTS = (
         holds=f"{C.HIGH_WATERMARK} = {STATED_HW} OR ({C.HIGH_WATERMARK} > {STATED_HW} AND {C.HIGH_WATERMARK} = {SMALLEST_ISR_LEO})",
         observed=(STATED_HW, C.HIGH_WATERMARK, SMALLEST_ISR_LEO), severity=Severity.WARNING,
         why="A new leader says its HW in its log; what was rebuilt from other lines must be the same.",
-        source="P:785 makeLeader, state-change.log",
+        source="P:780 makeLeader, state-change.log",
         what_to_do="The capture has a hole before this line, or tidegauge is wrong: compare with `broker_statements`.",
     ),
 )

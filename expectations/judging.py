@@ -12,7 +12,6 @@ from pyspark.sql import functions as F
 
 from expectations.invariants import INVARIANTS, Invariant
 from expectations.subjects import Subject, Tables
-from expectations.suites import broken_rules
 from expectations.verdict import Verdict, Violation
 from expectations.versions import is_at_least, lowest_version
 from schemas import columns as C
@@ -56,6 +55,8 @@ def row_verdict(rule: Invariant) -> Column:
 
 def _judge_together(tables: Tables, rules: Sequence[Invariant]) -> Iterable[Verdict]:
     """The verdicts of one subject's rules in one pass; if that fails each rule alone, so that one fails alone."""
+    from expectations.suites import broken_rules  # noqa: PLC0415 - it takes seconds, and `--help` needs none of it
+
     try:
         with _judged(tables, rules) as judged:
             broken = broken_rules(judged.frame, judged.subject.name, rules) if judged.counts[_ALL] else set()

@@ -19,7 +19,9 @@ from schemas.kinds import ChangeKind, EventType, StatementKind
 
 Tables = Mapping[str, DataFrame]
 
-BEGINS_LEADERSHIP = Field("begins_leadership", C.BOOL, "The row is the first of an epoch, or of a restarted leader in it.")
+BEGINS_LEADERSHIP = Field(
+    "begins_leadership", C.BOOL, "The row is the first of an epoch, or of a restarted leader in it."
+)
 PREVIOUS_EVENT_SEQ = Field("previous_event_seq", C.LONG, "event_seq of the row before, in the epoch.")
 PREVIOUS_HW = Field("previous_high_watermark", C.LONG, "HW of the row before, in the epoch.")
 PREVIOUS_EXACTNESS = Field("previous_exactness", C.TEXT, "Its exactness.")
@@ -86,7 +88,7 @@ def elected_leaders(tables: Tables) -> DataFrame:
 
 
 def stated_starts(tables: Tables) -> DataFrame:
-    """One row per "starts at leader epoch … high watermark H" line: the stated HW beside the rebuilt row of that line."""
+    """One row per "starts at leader epoch … high watermark H" line: the HW it states beside the row rebuilt of it."""
     statements = tables[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.BECAME_LEADER_HW.value)
     stated = statements.select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, F.col(C.OFFSET).alias(STATED_HW), *LINE
@@ -99,7 +101,7 @@ def stated_starts(tables: Tables) -> DataFrame:
             f"coalesce(try_element_at({C.REMOTE_LEO_MAP}, r), {C.UNKNOWN_OFFSET}))))"
         ).alias(SMALLEST_ISR_LEO),
     )  # fmt: skip
-    return stated.join(rebuilt, [*C.PARTITION_KEY, C.LEADER_EPOCH, *LINE], "left")
+    return stated.join(rebuilt, [str(c) for c in (*C.PARTITION_KEY, C.LEADER_EPOCH, *LINE)], "left")
 
 
 def read_files(tables: Tables) -> DataFrame:

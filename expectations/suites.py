@@ -20,7 +20,8 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore", DeprecationWarning)  # it imports sre_constants of the standard library
     import great_expectations as gx
     from great_expectations.data_context.types.base import ProgressBarsConfig
-    from great_expectations.expectations import ExpectColumnValuesToBeInSet
+    from great_expectations.expectations.core.expect_column_values_to_be_in_set import ExpectColumnValuesToBeInSet
+    from great_expectations.expectations.metadata_types import FailureSeverity
 
 NOT_BROKEN = (Status.VALID.value, Status.UNKNOWN.value)
 """Verdicts of a row that break nothing; NULL, a row the rule does not speak of, is not looked at."""
@@ -55,7 +56,7 @@ def _expectation(rule: Invariant) -> ExpectColumnValuesToBeInSet:
     return ExpectColumnValuesToBeInSet(
         column=rule.name,
         value_set=list(NOT_BROKEN),
-        severity=rule.severity.value,
+        severity=FailureSeverity(rule.severity.value),
         notes=f"{rule.why} ({rule.source})",
         meta={"holds": rule.holds, "scope": rule.scope, "known": rule.known, "what_to_do": rule.what_to_do},
     )

@@ -71,9 +71,7 @@ def judge_cluster(warehouse: Warehouse, cluster_id: str, fail_on: str | None = N
     describe(warehouse.spark, "check")
     with step("check the rules") as judging:
         versions = {table.name: warehouse.commits(table, limit=1)[0].version for table in present}
-        verdicts = judge(
-            {t.name: warehouse.read(t, cluster_id=cluster_id, version=versions[t.name]) for t in present}
-        )
+        verdicts = judge({t.name: warehouse.read(t, cluster_id=cluster_id, version=versions[t.name]) for t in present})
         judging.note = f"{len(verdicts)} rules"
     rows = {
         CHECK_VIOLATIONS: violation_rows(verdicts, identity),
@@ -92,8 +90,8 @@ def print_verdicts(done: CheckRun) -> None:
     lines = [
         (v.rule, v.status.value, v.severity.value, f"{v.rows:,}", f"{v.violations:,}", v.reason) for v in done.verdicts
     ]
-    title = f"check of cluster {done.cluster_id}, run {done.run_id}"
-    print_table((C.RULE, C.STATUS, C.SEVERITY, C.ROWS, C.VIOLATIONS, C.REASON), lines, title=title)
+    click.echo(f"check of cluster {done.cluster_id}, run {done.run_id}")
+    print_table((C.RULE, C.STATUS, C.SEVERITY, C.ROWS, C.VIOLATIONS, C.REASON), lines)
     for verdict in done.verdicts:
         if verdict.status is Status.INVALID:
             say(f"  {verdict.rule}: {RULES[verdict.rule].what_to_do}")

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 import click
 
 from jobs import __version__
+from jobs.check_timelines import check
 from jobs.command import run
 from jobs.ingest_events import ingest
 from jobs.reconstruct_timelines import reconstruct
+from jobs.report_timelines import report
 from jobs.run_pipeline import pipeline
 from jobs.sql_prompt import sql
 
@@ -24,7 +26,7 @@ def tidegauge() -> None:
     """Rebuild log end offsets, in-sync replicas and high watermarks from a Kafka cluster's logs."""
 
 
-for command in (pipeline, ingest, reconstruct, sql):
+for command in (pipeline, ingest, reconstruct, check, report, sql):
     tidegauge.add_command(command)
 
 

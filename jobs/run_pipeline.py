@@ -1,4 +1,4 @@
-"""`tidegauge pipeline`: a capture into a warehouse with timelines, in one Spark session."""
+"""`tidegauge pipeline`: a capture into a warehouse with timelines, verdicts and a report, in one Spark session."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from jobs.check_timelines import check_cluster, fail_on_option
 from jobs.command import (
     capture_option,
     cluster_option,
@@ -19,23 +20,29 @@ from jobs.command import (
 from jobs.ingest_events import find_files, ingest_files, size_of
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import reconstruct_cluster
+from jobs.report_timelines import write_report
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 
 
 @click.command("pipeline", epilog="Example: tidegauge pipeline examples/captures/failover --warehouse /tmp/lake")
 @click.argument("capture", type=click.Path(path_type=Path))
-@options(warehouse_option, cluster_option, capture_option, timezone_option, debug_option)
-def pipeline(capture: Path, warehouse: str, cluster_id: str | None, capture_id: str | None, timezone: str) -> None:
-    """Ingest a capture and reconstruct its cluster's timelines.
+@options(warehouse_option, cluster_option, capture_option, timezone_option, fail_on_option, debug_option)
+def pipeline(
+    capture: Path, warehouse: str, cluster_id: str | None, capture_id: str | None, timezone: str, fail_on: str | None
+) -> int:
+    """Ingest a capture, reconstruct its cluster's timelines, check them and write the report.
 
-    CAPTURE is the folder that holds broker-N/, or whose capture/ does.
+    CAPTURE is the folder that holds broker-N/, or whose capture/ does. The exit code is the check's.
     """
     files = find_files(capture)
     target = Warehouse(spark_session("pipeline", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
     cluster, landed = ingest_files(target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone)
     written = landed | reconstruct_cluster(target, cluster)
     print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])
+    code = check_cluster(target, cluster, fail_on)
+    write_report(target, [cluster])
+    return code
 
 
 def main(argv: Sequence[str] | None = None) -> int:

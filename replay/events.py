@@ -45,6 +45,11 @@ _CHANGE_EVENTS = {
 }
 
 
+APPENDS_AFTER, FETCHES_AFTER = 0.1, 0.2
+"""Share of a request's local time after which it took effect: with these the bundled captures' HW steps are nearest to
+the brokers' own times (99 % within 6.3 ms; with none 6.6 ms, with a half 10.7 ms)."""
+
+
 def events(landed: Mapping[str, DataFrame], begun: DataFrame, restarts: DataFrame) -> DataFrame:
     """One row per append, follower's fetch, change of leadership or ISR, or move of the log start, of `SHAPE`."""
     fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
@@ -91,6 +96,11 @@ def _changes(landed: Mapping[str, DataFrame]) -> DataFrame:
     )
 
 
+def _handled_us(share: float) -> Column:
+    """Return when the leader did it, microseconds since the epoch: after a share of the time it worked on the request."""
+    return F.unix_micros(C.EVENT_TIME) + (F.coalesce(C.LOCAL_TIME_US, F.lit(0)) * share).cast("bigint")
+
+
 def _appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per append: a real base offset proves it, whatever the error (6, 7 and 20: appended, not acknowledged).
 
@@ -100,7 +110,11 @@ def _appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     return _shaped(
         landed[T.PRODUCE_EVENTS.name].where(appended),
         F.lit(EventType.APPEND.value),
-        **{N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)), N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME)},
+        **{
+            N.EVENT_US: _handled_us(APPENDS_AFTER),
+            N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
+            N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
+        },
     )
 
 
@@ -119,6 +133,7 @@ def _fetches(landed: Mapping[str, DataFrame]) -> DataFrame:
         **{
             C.LEADER_EPOCH: F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH)),
             C.REPLICA_ID: F.col(C.REPLICA_ID),
+            N.EVENT_US: _handled_us(FETCHES_AFTER),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
             "is_accepted": parked | clean,

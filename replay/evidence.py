@@ -102,5 +102,6 @@ def _moved_to() -> Column:
         return apart <= (CLOCK_ERROR_US + F.col(N.LOCAL_US) + rise["local_us"]) * NS_PER_US
 
     earlier = immediate & (stated < F.col("hw_before")) & (stated >= last["low"]) & is_near(last)
-    later = immediate & (stated > F.col("hw_before")) & (stated <= following["high"]) & is_near(following)
+    # A response may also carry the rise its own fetch made: completed from purgatory at once, it shows as unparked.
+    later = immediate & (stated > F.col(C.HIGH_WATERMARK)) & (stated <= following["high"]) & is_near(following)
     return F.when(earlier, last["ns"] - 1).when(later, following["ns"] + 1)

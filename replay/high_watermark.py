@@ -50,15 +50,19 @@ def smallest_held(slots: int, profile: Profile, joining: Column) -> Column:
     return F.least(F.col(C.LOG_END_OFFSET), *held)
 
 
+def allows(profile: Profile) -> Column:
+    """Return whether the HW may rise at all: the ISR is known and, from 3.7 on, not under min ISR (P:1153)."""
+    known = F.col(N.ISR_MASK).isNotNull()
+    return known & ~is_under_min_isr() if profile.min_isr_gate else known
+
+
 def candidate(slots: int, profile: Profile, joining: Column) -> Column:
     """Return what the event lets the HW rise to; NULL where the HW is not evaluated or may not rise.
 
     A witness (an acks=all success that no logged event explains) proves the HW by itself. Where the ISR is unknown so
     is the candidate.
     """
-    allowed = F.col(N.IS_EVALUATED) & F.col(N.ISR_MASK).isNotNull()
-    if profile.min_isr_gate:
-        allowed = allowed & ~is_under_min_isr()
+    allowed = F.col(N.IS_EVALUATED) & allows(profile)
     proven = F.when(F.col(C.EVENT_TYPE) == E.WITNESS.value, F.col(C.LAST_OFFSET) + 1)
     return F.when(allowed, smallest_held(slots, profile, joining)).otherwise(proven)
 

@@ -11,6 +11,7 @@ from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, sm
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.starts import START_IS_STATED
+from replay.undecided import with_undecided
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
@@ -42,7 +43,7 @@ def with_high_watermark(states: DataFrame, starts: DataFrame) -> DataFrame:
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
     joining = F.col(N.JOINING_MASK)
-    public = known.where(F.col(C.EVENT_TYPE).isin(*PUBLIC_EVENTS))
+    public = with_undecided(known.where(F.col(C.EVENT_TYPE).isin(*PUBLIC_EVENTS)), slots, profile)
     return T.LEADER_TIMELINE.conform(
         public.withColumns(
             {

@@ -12,7 +12,17 @@ from pyspark.sql.types import StructField, StructType
 from schemas import columns as C
 from schemas import tables as T
 from sources.files import SourceFile
-from sources.outcomes import IGNORED, LANDED, MAX_TEXT, OUTCOME, OUTCOME_COLUMNS, REJECTED, rejected, with_outcome
+from sources.outcomes import (
+    IGNORED,
+    LANDED,
+    LINE_KEY,
+    MAX_TEXT,
+    OUTCOME,
+    OUTCOME_COLUMNS,
+    REJECTED,
+    rejected,
+    with_outcome,
+)
 
 MAX_LINE_BYTES = 10_000_000
 """A longer line is no line of a log. A full fetch of some thousand partitions has about a million."""
@@ -66,7 +76,7 @@ def overruled(outcomes: DataFrame, rejections: DataFrame) -> DataFrame:
     )
     is_later = F.col("later_reason").isNotNull()
     return (
-        outcomes.join(F.broadcast(later), [*T.LINE], "left")
+        outcomes.join(F.broadcast(later), LINE_KEY, "left")
         .withColumns({
             OUTCOME: F.when(is_later, REJECTED).otherwise(F.col(OUTCOME)),
             C.REASON: F.coalesce("later_reason", C.REASON),

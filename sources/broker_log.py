@@ -1,4 +1,4 @@
-"""state-change.log and server.log: a line of text to what it says. Which log a line is in does not matter, its logger does.
+"""state-change.log and server.log: a line of text to what it says. Its logger matters, not which log it is in.
 
 The wordings are data (sources/line_patterns.py) and stay data here: a literal array that each line is looked up in, and
 not a chain of CASEs as long as the table, which Spark can neither compile nor plan in decent time. Rows come of the
@@ -198,6 +198,6 @@ def _lacks_fetchers() -> Column:
 
 
 def _lacks_settings() -> Column:
-    """A log is created with some overrides, none of them wanted here; a change of settings always tells all there are."""
+    """A log is created with some overrides, maybe none wanted here; a change of settings always tells all."""
     is_wanted = text("settings").rlike("|".join(map(re.escape, TOPIC_SETTINGS)))
     return (F.col(WORDING)["name"] == "log created") & ~F.coalesce(is_wanted, F.lit(False))

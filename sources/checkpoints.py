@@ -117,7 +117,7 @@ def _read_epochs_json(file: SourceFile, lines: list[str], told: Checkpoints) -> 
         for number, line in enumerate(lines, 1):
             _note(told, file, number, line, REJECTED, "not JSON")
         return
-    outcomes = {number: (IGNORED, "structure") for number in range(1, len(lines) + 1)}
+    outcomes = dict.fromkeys(range(1, len(lines) + 1), (IGNORED, "structure"))
     for number, partition, value in _strings(text):
         entry, name = EPOCH_ENTRY.match(value), FOLDER.match(partition)
         if entry and name:

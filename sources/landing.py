@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial, reduce
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -79,7 +79,7 @@ def land(
     }
 
     def conform(table: Table, frame: DataFrame) -> DataFrame:
-        of_delivery = {C.CLUSTER_ID: F.lit(cluster_id), C.CAPTURE_ID: F.lit(capture_id)}
+        of_delivery: dict[str, Column] = {C.CLUSTER_ID: F.lit(cluster_id), C.CAPTURE_ID: F.lit(capture_id)}
         return table.conform(frame.withColumns(of_delivery))
 
     conformed = {table.name: conform(table, tables[table.name]) for table in T.LANDING_TABLES if table.name in tables}
@@ -88,7 +88,7 @@ def land(
 
 
 class _Earlier:
-    """Rows of earlier deliveries. Those of this one are left out: a table may have been written when another is read."""
+    """Rows of earlier deliveries, without this one's: its tables are written while others are still read."""
 
     def __init__(self, known: Mapping[str, DataFrame], capture_id: str, files: Sequence[SourceFile]) -> None:
         self._known = known
@@ -171,8 +171,9 @@ def _whole_appends(
 
 
 def _settled(frame: DataFrame) -> DataFrame:
-    """The frame computed once and for all, its plan cut: each step uses most of those before it, several times over,
-    and the plan of all of them together takes minutes to analyse.
+    """The frame computed once and for all, its plan cut.
+
+    Each step uses most of those before it, several times over: the plan of all together takes minutes to analyse.
     """
     return frame.localCheckpoint()
 

@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 
-STAMPED = r"^\[?(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3,6})\]?\s+(?:\[[^\]]*\]\s+)?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\s+(.*)$"
+LOCAL_TIME = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3,6}"
+STAMPED = rf"^\[?({LOCAL_TIME})\]?\s+(?:\[[^\]]*\]\s+)?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\s+(.*)$"
 MESSAGE_OF_LOGGER = r"^(.*) \(([\w.$-]+)\)(?: \[[^\]]*\])?\s*$"
 
 TIME_TEXT, LEVEL, MESSAGE, LOGGER = "time_text", "level", "message", "logger"

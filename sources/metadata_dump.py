@@ -1,4 +1,4 @@
-"""`kafka-dump-log --cluster-metadata-decoder` of the metadata log of a KRaft cluster: its records, and what they add up to.
+"""`kafka-dump-log --cluster-metadata-decoder` of a KRaft cluster's metadata log: its records and what they add up to.
 
     | offset: 88 CreateTime: 1795257417692 … payload: {"type":"PARTITION_CHANGE_RECORD","version":2,"data":{…}}
 
@@ -25,6 +25,7 @@ SETTING_COLUMNS = tuple(c for c in T.SETTINGS.columns if c not in T.LANDED)
 
 RECORD = r"^\s*\| offset: (\d+) \w+: (\d+) "
 PAYLOAD = r" payload: (\{.*)$"
+CONTROL = r" (?:LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters)[: ]"
 CORRUPT = "_corrupt"
 
 PARTITION, PARTITION_CHANGE, TOPIC, FEATURE, CONFIG = (
@@ -45,10 +46,11 @@ INTEGER_FIELDS = (
     "partitionId", "leader", "leaderRecoveryState", "leaderEpoch", "partitionEpoch", "brokerId", "id", "resourceType",
     "featureLevel",
 )  # fmt: skip
+TEXT_FIELDS = ("topicId", "name", "resourceName", "value", "fenced", "inControlledShutdown")
 DATA = StructType([
     *[StructField(name, IntegerType()) for name in INTEGER_FIELDS],
     *[StructField(name, C.ISR.type) for name in ("isr", "replicas", "addingReplicas", "removingReplicas")],
-    *[StructField(name, StringType()) for name in ("topicId", "name", "resourceName", "value", "fenced", "inControlledShutdown")],
+    *[StructField(name, StringType()) for name in TEXT_FIELDS],
     *[StructField(name, LongType()) for name in ("brokerEpoch", "epoch")],
 ])  # fmt: skip
 PAYLOAD_SCHEMA = StructType(
@@ -75,7 +77,9 @@ def parse(lines: DataFrame) -> DataFrame:
         C.METADATA_OFFSET: F.regexp_extract(C.LINE_TEXT, RECORD, 1).try_cast("bigint"),
         C.EVENT_TIME: F.timestamp_millis(F.regexp_extract(C.LINE_TEXT, RECORD, 2).try_cast("bigint")),
         "payload": F.from_json(
-            F.nullif(F.regexp_extract(C.LINE_TEXT, PAYLOAD, 1), F.lit("")), PAYLOAD_SCHEMA, {"columnNameOfCorruptRecord": CORRUPT}
+            F.nullif(F.regexp_extract(C.LINE_TEXT, PAYLOAD, 1), F.lit("")),
+            PAYLOAD_SCHEMA,
+            {"columnNameOfCorruptRecord": CORRUPT},
         ),
     })  # fmt: skip
     flat = records.withColumns({"type": F.col("payload.type"), "data": F.col("payload.data")})
@@ -209,7 +213,7 @@ def _verdict() -> Column:
         .when(text.startswith("baseOffset: "), outcomes.ignored("batch"))
         .when(~is_record, outcomes.ignored("other line"))
         .when(F.col(C.METADATA_OFFSET).isNull(), outcomes.rejected("cut line"))
-        .when(payload.isNull() & text.rlike(r"(?:LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters)[: ]"),
+        .when(payload.isNull() & text.rlike(CONTROL),
               outcomes.ignored("control record"))
         .when(payload.isNull() | payload[CORRUPT].isNotNull() | record.isNull(), outcomes.rejected("cut line"))
         .when(~record.isin(*REQUIRED), outcomes.ignored(F.concat(F.lit("other record: "), record)))

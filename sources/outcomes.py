@@ -14,6 +14,9 @@ OUTCOME = "outcome"
 LINE_COLUMNS = (C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID, C.KIND, C.LINE_TEXT)
 OUTCOME_COLUMNS = (*LINE_COLUMNS, OUTCOME, C.REASON)
 
+LINE_KEY: list[str] = [C.SOURCE_FILE, C.SOURCE_LINE]
+"""What names a line, as a join takes it."""
+
 MAX_TEXT = 2_000
 """Characters of a rejected line that are kept."""
 

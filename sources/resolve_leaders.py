@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 
-TERM = (C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH)
+TERM: list[str] = [C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH]
 
 
 def with_leader(changes: DataFrame, earlier: DataFrame | None) -> DataFrame:
@@ -19,4 +19,4 @@ def with_leader(changes: DataFrame, earlier: DataFrame | None) -> DataFrame:
         .agg(F.max(C.LEADER_ID).alias("leader_of_term"))
     )
     leader = F.coalesce(C.LEADER_ID, "leader_of_term")
-    return changes.join(leaders, [*TERM], "left").withColumn(C.LEADER_ID, leader).select(*changes.columns)
+    return changes.join(leaders, TERM, "left").withColumn(C.LEADER_ID, leader).select(*changes.columns)

@@ -53,7 +53,7 @@ def batch_rows(parsed: DataFrame) -> DataFrame:
         (F.col(C.SOURCE_LINE) - 1).alias(C.SOURCE_LINE),
         F.regexp_extract(C.LINE_TEXT, MARKER, 1).alias(C.TRANSACTION_RESULT),
     )
-    return batches.join(results, [*T.LINE], "left").withColumn(C.TOPIC_ID, F.lit("")).select(*BATCH_COLUMNS)
+    return batches.join(results, outcomes.LINE_KEY, "left").withColumn(C.TOPIC_ID, F.lit("")).select(*BATCH_COLUMNS)
 
 
 def statement_rows(parsed: DataFrame) -> DataFrame:

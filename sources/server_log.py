@@ -161,7 +161,8 @@ def _configured_settings(parsed: DataFrame) -> DataFrame:
         .where(F.col(SETTING).isNotNull())
         .select(
             C.BROKER_ID, F.lit("").alias(C.TOPIC), F.col(SETTING).alias(C.NAME),
-            F.regexp_extract(C.LINE_TEXT, CONFIG_LINE, 2).alias(C.VALUE), F.col("block_time").alias(C.EVENT_TIME), *T.LINE,
+            F.regexp_extract(C.LINE_TEXT, CONFIG_LINE, 2).alias(C.VALUE), F.col("block_time").alias(C.EVENT_TIME),
+            *T.LINE,
         )
         .select(*SETTING_COLUMNS)
     )  # fmt: skip

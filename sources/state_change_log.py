@@ -24,7 +24,7 @@ RECOVERING = ("1", "RECOVERING")
 
 
 def leader_change_rows(parsed: DataFrame) -> DataFrame:
-    """Rows of `leader_changes`. The leader epoch is -1 and the leader of a follower NULL where the line does not tell."""
+    """Rows of `leader_changes`. Where a line does not tell, the leader epoch is -1, a follower's leader NULL."""
     return (
         outcomes.having(parsed, outcomes.LANDED)
         .withColumn(C.CHANGE_KIND, F.col(WORDING)["change"])

@@ -53,11 +53,11 @@ def test_a_submitted_job_runs_on_the_master_it_was_given(spark: SparkSession, tm
 
 
 def test_a_submitted_job_ends_with_its_code(tmp_path: Path) -> None:
-    """A job that could not run ends spark-submit with 3, and says why."""
+    """A job that could not run ends spark-submit with 3, and says why: on stdout, where Spark puts all a job prints."""
     done = submit(tmp_path, "ingest_events.py", str(tmp_path / "absent"), "--warehouse", str(tmp_path / "lake"))
 
     assert done.returncode == 3
-    assert re.search(r"^tidegauge: .*absent: no such folder", done.stderr, re.MULTILINE)
+    assert re.search(r"^tidegauge: .*absent: no such folder", done.stdout, re.MULTILINE)
 
 
 def test_the_archive_is_named_by_the_version(tmp_path: Path) -> None:

@@ -20,10 +20,14 @@ AT = datetime(2026, 11, 21, 10, 36, 42, 201000)  # noqa: DTZ001
 HEADER = "Dumping /data/a-b_c.d-7/00000000000000000000.log"
 BATCH = (
     "baseOffset: {base} lastOffset: {last} count: 2 baseSequence: -1 lastSequence: -1 producerId: 9 producerEpoch: -1 "
-    "partitionLeaderEpoch: 4 isTransactional: {control} isControl: {control} deleteHorizonMs: OptionalLong.empty position: 0 "
+    "partitionLeaderEpoch: 4 isTransactional: {control} isControl: {control} deleteHorizonMs: OptionalLong.empty "
+    "position: 0 "
     "{time}Time: 1795257402201 size: 377 magic: 2 compresscodec: none crc: 4237046722 isvalid: {valid}"
 )
-OLD_BATCH = "offset: {last} position: 0 CreateTime: 1795257402201 size: 36 magic: 1 compresscodec: {codec} crc: 607685866 isvalid: true"
+OLD_BATCH = (
+    "offset: {last} position: 0 CreateTime: 1795257402201 size: 36 magic: 1 compresscodec: {codec} crc: 607685866 "
+    "isvalid: true"
+)
 
 
 def batch(base: int, last: int, *, control: str = "false", time: str = "Create", valid: str = "true") -> str:
@@ -39,10 +43,15 @@ def segment(spark: SparkSession, *texts: str, name: str = "broker-2/segments/ord
 def test_batches_of_all_formats_give_rows(spark: SparkSession) -> None:
     """Magic 2 of 4.1 and of 2.8, and magic 0 or 1, which know no epoch; a compressed one of those, no base offset."""
     parsed = segment(
-        spark, HEADER, "Log starting offset: 0", batch(0, 10), "| offset: 0 CreateTime: 1 keySize: -1 payload: baseOffset: 3",
+        spark,
+        HEADER,
+        "Log starting offset: 0",
+        batch(0, 10),
+        "| offset: 0 CreateTime: 1 keySize: -1 payload: baseOffset: 3",
         batch(11, 12, time="LogAppend").replace("deleteHorizonMs: OptionalLong.empty ", ""),
-        OLD_BATCH.format(last=13, codec="NONE"), OLD_BATCH.format(last=20, codec="GZIP"),
-    )  # fmt: skip
+        OLD_BATCH.format(last=13, codec="NONE"),
+        OLD_BATCH.format(last=20, codec="GZIP"),
+    )
     rows = segment_dump.batch_rows(parsed)
 
     told = (
@@ -66,7 +75,7 @@ def test_batches_of_all_formats_give_rows(spark: SparkSession) -> None:
 
 def test_a_marker_tells_its_batch_the_result(spark: SparkSession) -> None:
     """It is on the next line, and the batch's only record."""
-    marker = "| offset: 5 CreateTime: 1 keySize: 4 valueSize: 6 sequence: -1 headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 0"
+    marker = "| offset: 5 CreateTime: 1 keySize: 4 sequence: -1 headerKeys: [] endTxnMarker: ABORT coordinatorEpoch: 0"
     parsed = segment(spark, HEADER, batch(3, 4), batch(5, 5, control="true"), marker)
 
     told = by_line(
@@ -99,25 +108,36 @@ def test_cut_and_invalid_batches_are_rejected(spark: SparkSession) -> None:
     """At any word, and with a wrong checksum; what is no batch is ignored by name."""
     whole = batch(0, 10)
     parsed = segment(
-        spark, HEADER, whole[:200], whole[:-15], whole[:60], "baseOff", batch(0, 1, valid="false"), whole.replace("10", "x"),
-        "\x03\x04", "Found 12 invalid bytes at the end of 0.log",
-    )  # fmt: skip
+        spark,
+        HEADER,
+        whole[:200],
+        whole[:-15],
+        whole[:60],
+        "baseOff",
+        batch(0, 1, valid="false"),
+        whole.replace("10", "x"),
+        "\x03\x04",
+        "Found 12 invalid bytes at the end of 0.log",
+    )
 
     assert verdicts(parsed) == [
-        "ignored: header", *["rejected: cut line"] * 4, "rejected: batch is not valid", "rejected: cut line", "rejected: not text",
+        "ignored: header",
+        *["rejected: cut line"] * 4,
+        "rejected: batch is not valid",
+        "rejected: cut line",
+        "rejected: not text",
         "ignored: other line",
-    ]  # fmt: skip
+    ]
     assert by_line(segment_dump.batch_rows(parsed)) == []
 
 
 def record(offset: int, of_type: str, **data: Any) -> str:
     """A record of the metadata log."""
     payload = json.dumps({"type": of_type, "version": 0, "data": data}, separators=(",", ":"))
-    return f"| offset: {offset} CreateTime: 1795257402201 keySize: -1 valueSize: 24 sequence: -1 headerKeys: [] payload: {payload}"
+    return f"| offset: {offset} CreateTime: 1795257402201 keySize: -1 valueSize: 24 headerKeys: [] payload: {payload}"
 
 
-ID = "1vDJC378Tw2AvQYNxpXPlg"
-OF = {"partitionId": 1, "topicId": ID}
+ID, OF = "1vDJC378Tw2AvQYNxpXPlg", {"partitionId": 1, "topicId": "1vDJC378Tw2AvQYNxpXPlg"}
 CREATED = OF | {"replicas": [2, 3, 1], "isr": [2, 3, 1], "removingReplicas": [], "addingReplicas": []}
 
 
@@ -127,7 +147,7 @@ def metadata(spark: SparkSession, *texts: str) -> DataFrame:
 
 
 def test_changes_of_a_partition_add_up(spark: SparkSession) -> None:
-    """What a change leaves out stays; the partition epoch grows by each, the leader epoch by each that names a leader."""
+    """What a change leaves out stays; each raises the partition epoch, one that names a leader the leader epoch."""
     parsed = metadata(
         spark,
         record(39, "TOPIC_RECORD", name="orders", topicId=ID),
@@ -150,7 +170,6 @@ def test_changes_of_a_partition_add_up(spark: SparkSession) -> None:
         ("orders", 1, 8, 13, -1, [3], [3, 4], [4], False),
         ("orders", 9, -1, -1, None, [1], None, None, None),
     ]
-    assert set(by_line(metadata_dump.change_rows(parsed), C.EVENT_TIME)) == {(AT,)}
 
 
 def test_brokers_register_fence_and_stop(spark: SparkSession) -> None:
@@ -204,12 +223,28 @@ def test_metadata_lines_have_one_outcome(spark: SparkSession) -> None:
     """Cut anywhere, lacking a field, of another type, or a copy from another controller's dump."""
     change = record(70, "PARTITION_CHANGE_RECORD", **OF, isr=[3, 1])
     parsed = metadata(
-        spark, change, change, change[:-9], change[:30], record(71, "PARTITION_CHANGE_RECORD", partitionId=1),
-        record(72, "NO_OP_RECORD"), "| offset: 0 CreateTime: 1 keySize: 4 LeaderChange: {}", batch(1, 7), HEADER, "\x03",
-    )  # fmt: skip
+        spark,
+        change,
+        change,
+        change[:-9],
+        change[:30],
+        record(71, "PARTITION_CHANGE_RECORD", partitionId=1),
+        record(72, "NO_OP_RECORD"),
+        "| offset: 0 CreateTime: 1 keySize: 4 LeaderChange: {}",
+        batch(1, 7),
+        HEADER,
+        "\x03",
+    )
 
     assert verdicts(parsed) == [
-        "landed", "ignored: copy of a record", "rejected: cut line", "rejected: cut line", "rejected: missing field: topicId",
-        "ignored: other record: NO_OP_RECORD", "ignored: control record", "ignored: batch", "ignored: other line",
+        "landed",
+        "ignored: copy of a record",
+        "rejected: cut line",
+        "rejected: cut line",
+        "rejected: missing field: topicId",
+        "ignored: other record: NO_OP_RECORD",
+        "ignored: control record",
+        "ignored: batch",
+        "ignored: other line",
         "rejected: not text",
-    ]  # fmt: skip
+    ]

@@ -22,6 +22,10 @@ from sources.files import (
 )
 
 STATE_CHANGE = b"[2026-11-21 10:36:40,815] INFO [Broker id=1] Transitioning 1 partition(s) (state.change.logger)\n"
+STARTING = (
+    b"[2026-11-21 10:36:38,337] INFO [BrokerLifecycleManager id=2] Incarnation Z26 of broker 2 in cluster "
+    b"2WJtuVaeSIqjeG9A4BIH_Q is now STARTING. (kafka.server.BrokerLifecycleManager)\n"
+)
 SERVER = b"[2026-11-21 10:36:40,815] INFO starting (kafka.server.KafkaServer)\n"
 
 
@@ -155,8 +159,7 @@ def test_a_link_to_a_parent_is_no_loop(tmp_path: Path) -> None:
     "line",
     [
         b"[2026-11-21 10:49:17,175] INFO Cluster ID = 2WJtuVaeSIqjeG9A4BIH_Q (kafka.server.KafkaServer)\n",
-        b"[2026-11-21 10:36:38,337] INFO [BrokerLifecycleManager id=2] Incarnation Z26 of broker 2 in cluster "
-        b"2WJtuVaeSIqjeG9A4BIH_Q is now STARTING. (kafka.server.BrokerLifecycleManager)\n",
+        STARTING,
     ],
 )
 def test_a_broker_says_its_cluster(tmp_path: Path, line: bytes) -> None:

@@ -1,0 +1,71 @@
+"""`tidegauge report`: a warehouse's findings as one HTML file that asks no network."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import click
+
+from jobs import __version__
+from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.deliveries import landed_clusters
+from jobs.errors import CouldNotRunError
+from jobs.progress import step
+from jobs.report_charts import library
+from jobs.report_page import render
+from jobs.report_sections import Section, section
+from jobs.session import describe, spark_session
+from jobs.warehouse import Warehouse
+from schemas.kinds import Status
+
+
+def write_report(warehouse: Warehouse, cluster_ids: Iterable[str], output: Path | None = None) -> Path:
+    """Write the report of these clusters; the file it is in."""
+    target = output or default_output(warehouse.path)
+    describe(warehouse.spark, "report")
+    with step("report") as reporting:
+        sections = [section(warehouse, cluster, number) for number, cluster in enumerate(cluster_ids)]
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(page(sections), encoding="utf-8")
+        reporting.note = str(target)
+    return target
+
+
+def page(sections: Sequence[Section]) -> str:
+    """The whole report: what was found, the charts, and the library that draws them."""
+    statuses = [status.value for status in Status]
+    return render(clusters=sections, statuses=statuses, version=__version__, library=library())
+
+
+def default_output(warehouse: str) -> Path:
+    """report/index.html in the warehouse; an object store is no place for a plain file of ours."""
+    place = urlsplit(warehouse)
+    if place.scheme not in ("", "file"):
+        message = f"{warehouse} is no local folder: name a file with --output"
+        raise CouldNotRunError(message)
+    return Path(place.path if place.scheme else warehouse) / "report" / "index.html"
+
+
+@click.command("report", epilog="Example: tidegauge report --warehouse /tmp/lake")
+@options(warehouse_option, cluster_option, debug_option)
+@click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Default: report/index.html in DIR.")
+def report(warehouse: str, cluster_id: str | None, output: Path | None) -> None:
+    """Write what was found as one HTML file.
+
+    Verdicts of the latest check, incidents, truncations, leaderships, and the high watermark and log end offsets over
+    time of the partitions where most happened. The file is complete in itself: it can be mailed, and opens without a
+    network.
+    """
+    target = Warehouse(spark_session("report", warehouse=warehouse), warehouse)
+    click.echo(write_report(target, landed_clusters(target, cluster_id), output))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job and return its exit code."""
+    return run(report, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

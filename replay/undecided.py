@@ -1,0 +1,90 @@
+"""Where nothing decides the order of two events: the HW between them is bounded, not guessed.
+
+Two requests of one partition run in parallel under a read lock, and the log's times are good to a fraction of a
+millisecond. If two neighbours lie closer than that, if the HW would pass another value had they come the other way
+round, and if no response says which, the HW after the first of them is one of the two.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.high_watermark import allows, holds
+from replay.names import slot_column
+from replay.profile import Profile
+from replay.windows import place
+from schemas import columns as C
+from schemas.kinds import EventType, Exactness
+
+RESOLUTION_US = 300
+"""Closer than this the clock decides nothing: within it every second order was wrong, beyond it one in five."""
+
+_NEXT = (C.EVENT_TYPE, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, N.ORDER_NS, N.LOCAL_US, C.IS_PARKED,
+         C.RESPONSE_HIGH_WATERMARK, C.HIGH_WATERMARK, N.STREAM_RANK)  # fmt: skip
+
+
+def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the leaders' events, the HW bounded after those whose order with the next one nothing decides.
+
+    `known` holds the events of `leader_timeline` with their states, without responses and restarts.
+    """
+    states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
+    seen = known.withColumns(
+        {
+            "then": F.lead(F.struct(*_NEXT)).over(place()),
+            "was": F.lag(F.struct(*states)).over(place()),
+        }
+    )
+    swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], _if_next_came_first(slots, profile)))
+    here, other = F.col(C.HIGH_WATERMARK), F.col("other")
+    undecided = _may_be_swapped() & _differs() & ~_is_told()
+    return swapped.withColumns(
+        {
+            C.HIGH_WATERMARK: F.when(undecided, F.least(here, other)).otherwise(here),
+            C.HIGH_WATERMARK_LOW: F.when(undecided, F.least(here, other)).otherwise(F.col(C.HIGH_WATERMARK_LOW)),
+            C.HIGH_WATERMARK_HIGH: F.when(undecided, F.greatest(here, other)).otherwise(F.col(C.HIGH_WATERMARK_HIGH)),
+            C.EXACTNESS: F.when(undecided, Exactness.BOUNDED.value).otherwise(F.col(C.EXACTNESS)),
+        }
+    ).drop("then", "was", "other")
+
+
+def _if_next_came_first(slots: int, profile: Profile) -> Column:
+    """Return what the HW would have risen to after the next event alone."""
+    then, was = F.col("then"), F.col("was")
+    appended = F.when(then[C.EVENT_TYPE] == EventType.APPEND.value, then[C.LAST_OFFSET] + 1)
+    leo = F.greatest(was[C.LOG_END_OFFSET], appended)
+    fetched = then[C.EVENT_TYPE] == EventType.FETCH.value
+    held = []
+    for i in range(slots):
+        before = was[slot_column(C.REMOTE_LEO, i)]
+        remote = F.when(fetched & (then[N.SLOT] == i), then[C.FETCH_OFFSET]).otherwise(before)
+        held.append(F.when(holds(i, profile, F.col(N.JOINING_MASK)), remote).otherwise(leo))
+    return F.when(allows(profile), F.least(leo, *held))
+
+
+def _may_be_swapped() -> Column:
+    """Return whether the event and the next are requests, not certainly ordered, closer than the clock can tell."""
+    requests = (EventType.APPEND.value, EventType.FETCH.value)
+    then = F.col("then")
+    both = F.col(C.EVENT_TYPE).isin(*requests) & then[C.EVENT_TYPE].isin(*requests)
+    # A time that is exact (a synthetic event, worked on for no time) decides.
+    uncertain = (F.col(N.LOCAL_US) > 0) & (then[N.LOCAL_US] > 0)
+    close = then[N.ORDER_NS] - F.col(N.ORDER_NS) < RESOLUTION_US * 1000
+    return F.coalesce(both & uncertain & close & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK]), F.lit(False))
+
+
+def _differs() -> Column:
+    """Return whether the HW would pass another value in the other order."""
+    before, here, other = F.col("was")[C.HIGH_WATERMARK], F.col(C.HIGH_WATERMARK), F.col("other")
+    after = F.col("then")[C.HIGH_WATERMARK]
+    passes = ((here != before) & (here != after)) | ((other != before) & (other != after))
+    return F.coalesce((here != other) & passes, F.lit(False))
+
+
+def _is_told() -> Column:
+    """Return whether the next fetch, answered at once, carries the HW this event made."""
+    then, here = F.col("then"), F.col(C.HIGH_WATERMARK)
+    told = ~then[C.IS_PARKED] & (then[C.RESPONSE_HIGH_WATERMARK] == here) & (here != F.col("was")[C.HIGH_WATERMARK])
+    return F.coalesce((then[C.EVENT_TYPE] == EventType.FETCH.value) & told, F.lit(False))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
 from typing import Any, NamedTuple
 
 import altair as alt
@@ -28,7 +27,7 @@ class Point(NamedTuple):
     """From this time on the line stands at this offset."""
 
     line: str
-    time: datetime
+    milliseconds: int
     position: int
     offset: int
 
@@ -36,7 +35,7 @@ class Point(NamedTuple):
 class Mark(NamedTuple):
     """Something that happened at a time: the begin of a leadership, or a truncation at an offset."""
 
-    time: datetime
+    milliseconds: int
     text: str
     offset: int = 0
 
@@ -64,7 +63,7 @@ def chart(points: Sequence[Point], leaderships: Sequence[Mark], truncations: Seq
 
 def _lines(points: Sequence[Point]) -> alt.Chart:
     """A step line per replica and the HW, broken and on top."""
-    values = [{"line": p.line, "t": _milliseconds(p.time), "n": p.position, "offset": p.offset} for p in points]
+    values = [{"line": p.line, "t": p.milliseconds, "n": p.position, "offset": p.offset} for p in points]
     names = sorted({p.line for p in points} - {HW_LINE}, key=lambda name: (len(name), name))
     shown = [*(_title(name) for name in names), HW_LINE]
     colors = [*(COLORS[i % len(COLORS)] for i in range(len(names))), HW_COLOR]
@@ -107,14 +106,9 @@ def _cuts(marks: Sequence[Mark]) -> alt.Chart:
 
 def _data(marks: Sequence[Mark]) -> alt.InlineData:
     """Marks as inline data."""
-    return alt.InlineData(values=[{"t": _milliseconds(m.time), "text": m.text, "offset": m.offset} for m in marks])
+    return alt.InlineData(values=[{"t": m.milliseconds, "text": m.text, "offset": m.offset} for m in marks])
 
 
 def _title(line: str) -> str:
     """A line's name in the legend."""
     return line if line == HW_LINE else f"LEO of {line}"
-
-
-def _milliseconds(time: datetime) -> float:
-    """A time as Vega takes it."""
-    return time.timestamp() * 1000

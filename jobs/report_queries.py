@@ -16,11 +16,7 @@ from schemas.kinds import EventType
 
 MOST_ROWS = 500
 """Rows of a table in the report; how many there are in all is said beside it."""
-MOST_CHARTS = 6
-MOST_POINTS = 500
-"""Points of a line. Of a longer one each bucket of half as many keeps its lowest and its highest: no dip is lost."""
 
-HW_LINE = "HW"
 TP = (C.CLUSTER_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION)
 
 LEADERSHIP = Field("leadership", C.INT, "Number of the leadership in its epoch.")
@@ -28,13 +24,9 @@ START_LEO = Field("start_log_end_offset", C.LONG, "LEO the leadership began with
 START_HW = Field("start_high_watermark", C.LONG, "HW after its first event.")
 END_LEO = Field("end_log_end_offset", C.LONG, "LEO after its last event.")
 END_HW = Field("end_high_watermark", C.LONG, "HW after its last event.")
-STEPS = Field("steps", C.LONG, "Distinct values of the HW.")
-LINE_NAME = Field("line", C.TEXT, "HW, or the replica whose LEO it is.")
-POSITION = Field("position", C.LONG, "Place of a point in its line.")
 LEADERSHIP_KEY = (*TP, C.LEADER_EPOCH, LEADERSHIP)
 FILES = Field("files", C.LONG, "Files that were read.")
 PARTITIONS = Field("partitions", C.LONG, "Partitions with a timeline.")
-IN_ALL = Field("in_all", C.LONG, "Points of the line before it was thinned out.")
 
 
 def row_counts(warehouse: Warehouse, cluster_id: str, tables: Iterable[T.Table]) -> dict[str, int]:
@@ -59,17 +51,30 @@ def files(source_files: DataFrame) -> Row | None:
 
 def span(leader_timeline: DataFrame) -> Row | None:
     """One row: from when to when the timelines reach, and of how many partitions."""
-    return leader_timeline.agg(
+    ends = leader_timeline.agg(
         F.min(C.EVENT_TIME).alias(C.STARTED_AT),
         F.max(C.EVENT_TIME).alias(C.ENDED_AT),
         F.countDistinct(*TP).alias(PARTITIONS),
-    ).first()
+    )
+    return as_texts(ends, (C.STARTED_AT, C.ENDED_AT, PARTITIONS)).first()
 
 
-def latest_verdicts(results: DataFrame) -> list[Row]:
+def latest_verdicts(results: DataFrame) -> DataFrame:
     """The verdicts of the latest run of the check."""
     latest = results.agg(F.max_by(C.RUN_ID, C.RUN_AT).alias(C.RUN_ID))
-    return results.join(F.broadcast(latest), [str(C.RUN_ID)]).orderBy(C.SEVERITY, C.STATUS, C.RULE).collect()
+    return results.join(F.broadcast(latest), [str(C.RUN_ID)]).orderBy(C.SEVERITY, C.STATUS, C.RULE)
+
+
+def as_texts(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:
+    """The columns as a reader sees them, made by Spark: Python would show times in this machine's zone."""
+    return frame.select(*[_as_text(column).alias(column) for column in columns])
+
+
+def _as_text(column: Field) -> Column:
+    """A column as text; empty where it does not apply."""
+    if column.type == C.TIME:
+        return F.coalesce(F.date_format(column, "yyyy-MM-dd HH:mm:ss.SSS"), F.lit(""))
+    return F.coalesce(F.col(column).cast(C.TEXT), F.lit(""))
 
 
 def leaderships(leader_timeline: DataFrame) -> DataFrame:
@@ -95,52 +100,3 @@ def leaderships(leader_timeline: DataFrame) -> DataFrame:
             at("max_by", C.EXACTNESS, C.EXACTNESS),
         )
     )
-
-
-def liveliest_partitions(leader_timeline: DataFrame) -> list[Row]:
-    """The few partitions whose HW took the most values."""
-    steps = F.countDistinct(C.LEADER_EPOCH, C.HIGH_WATERMARK).alias(STEPS)
-    return leader_timeline.groupBy(*TP).agg(steps).orderBy(F.desc(STEPS), *TP).limit(MOST_CHARTS).collect()
-
-
-def lines(leader_timeline: DataFrame, replica_timeline: DataFrame, partitions: Sequence[Row]) -> list[Row]:
-    """The points of the partitions' lines: each replica's LEO and the HW, only where they change, thinned out."""
-    order = F.struct(C.LEADER_EPOCH, C.EVENT_SEQ)
-    of_replicas = of_partitions(replica_timeline, partitions).select(
-        *TP, F.col(C.REPLICA_ID).cast(C.TEXT).alias(LINE_NAME), F.col(C.VALID_FROM).alias(C.EVENT_TIME),
-        order.alias(POSITION), F.col(C.LOG_END_OFFSET).alias(C.OFFSET),
-    )  # fmt: skip
-    of_leaders = of_partitions(leader_timeline, partitions).select(
-        *TP,
-        F.lit(HW_LINE).alias(LINE_NAME),
-        C.EVENT_TIME,
-        order.alias(POSITION),
-        F.col(C.HIGH_WATERMARK).alias(C.OFFSET),
-    )
-    known = of_replicas.unionByName(of_leaders).where(F.col(C.OFFSET) >= 0)
-    return thinned(known).orderBy(*TP, LINE_NAME, POSITION).collect()
-
-
-def thinned(points: DataFrame) -> DataFrame:
-    """At most `MOST_POINTS` a line: its changes, or of a long line the lowest and the highest of each bucket."""
-    line = Window.partitionBy(*TP, LINE_NAME)
-    ordered, whole = line.orderBy(POSITION), line.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    before, after = F.lag(C.OFFSET).over(ordered), F.lead(C.OFFSET).over(ordered)
-    changes = points.withColumn("is_change", ~F.col(C.OFFSET).eqNullSafe(before) | after.isNull()).where("is_change")
-    numbered = changes.withColumns({POSITION: F.row_number().over(ordered), IN_ALL: F.count(F.lit(1)).over(whole)})
-    place = F.floor((F.col(POSITION) - 1) * (MOST_POINTS // 2) / F.col(IN_ALL))
-    bucket = F.when(F.col(IN_ALL) > MOST_POINTS, place).otherwise(F.col(POSITION))
-    point = F.struct(C.EVENT_TIME, POSITION, C.OFFSET)
-    ends = F.array_distinct(F.array(F.min_by(point, C.OFFSET), F.max_by(point, C.OFFSET)))
-    buckets = numbered.groupBy(*TP, LINE_NAME, IN_ALL, bucket.alias("bucket")).agg(ends.alias("ends"))
-    return buckets.select(*TP, LINE_NAME, IN_ALL, F.inline("ends"))
-
-
-def of_partitions(frame: DataFrame, partitions: Sequence[Row]) -> DataFrame:
-    """The rows of these partitions."""
-    return frame.where(reduce(Column.__or__, [_is_of(partition) for partition in partitions], F.lit(False)))
-
-
-def _is_of(partition: Row) -> Column:
-    """Whether a row is of that partition."""
-    return reduce(Column.__and__, [F.col(column).eqNullSafe(F.lit(partition[column])) for column in TP])

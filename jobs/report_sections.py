@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pyspark.sql import DataFrame, Row
 
+from jobs import report_lines as lines
 from jobs import report_queries as queries
 from jobs.report_charts import Mark, Point, chart
 from jobs.warehouse import Warehouse
@@ -75,7 +74,8 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
             return warehouse.read(table, cluster_id=cluster_id)
         return warehouse.spark.createDataFrame([], table.schema)
 
-    led, cut = queries.leaderships(rows_of(T.LEADER_TIMELINE)), rows_of(T.TRUNCATIONS)
+    led, cut, found = queries.leaderships(rows_of(T.LEADER_TIMELINE)), rows_of(T.TRUNCATIONS), rows_of(T.INCIDENTS)
+    no_incident = "No incident was found." if warehouse.has(T.INCIDENTS) else "Incidents were not looked for yet."
     return Section(
         name=cluster_id,
         span=_span(queries.span(rows_of(T.LEADER_TIMELINE))),
@@ -85,9 +85,7 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
         ],
         tables=[
             _verdicts(queries.latest_verdicts(rows_of(T.CHECK_RESULTS))),
-            _shown(
-                "Incidents", INCIDENTS, rows_of(T.INCIDENTS).orderBy(C.SEVERITY, C.STARTED_AT), "No incident was found."
-            ),
+            _shown("Incidents", INCIDENTS, found.orderBy(C.SEVERITY, C.STARTED_AT), no_incident),
             _shown("Truncations", TRUNCATIONS, cut.orderBy(*TOPIC_PARTITION, C.EVENT_TIME), "No replica cut its log."),
             _shown("Leaderships", LEADERSHIPS, led.orderBy(*queries.LEADERSHIP_KEY), "No leadership was rebuilt."),
         ],
@@ -95,17 +93,19 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
     )
 
 
-def _verdicts(rows: list[Row]) -> Shown:
-    """The verdicts of the latest check."""
-    when = f"Run {rows[0][C.RUN_ID]} of {_text(rows[0][C.RUN_AT])}." if rows else ""
-    return Shown("Verdicts", VERDICTS, _texts(rows, VERDICTS), len(rows), "The rules were not checked yet.", when)
+def _verdicts(results: DataFrame) -> Shown:
+    """The verdicts of the latest check, and when it was."""
+    shown = _shown("Verdicts", (*VERDICTS, C.RUN_ID, C.RUN_AT), results, "The rules were not checked yet.")
+    when = f"Run {shown.rows[0][-2]} of {shown.rows[0][-1]}." if shown.rows else ""
+    rows = [row[: len(VERDICTS)] for row in shown.rows]
+    return replace(shown, columns=VERDICTS, rows=rows, note=when)
 
 
 def _shown(title: str, columns: tuple[Field, ...], frame: DataFrame, if_none: str) -> Shown:
     """The first rows of a frame as a table of the page."""
-    rows = frame.limit(queries.MOST_ROWS).collect()
+    rows = [tuple(row) for row in queries.as_texts(frame.limit(queries.MOST_ROWS), columns).collect()]
     in_all = len(rows) if len(rows) < queries.MOST_ROWS else frame.count()
-    return Shown(title, columns, _texts(rows, columns), in_all, if_none)
+    return Shown(title, columns, rows, in_all, if_none)
 
 
 def _figures(files: Row | None) -> list[tuple[str, str]]:
@@ -126,39 +126,28 @@ def _sizes(counts: dict[str, int]) -> list[tuple[str, str]]:
 
 def _charts(leaders: DataFrame, replicas: DataFrame, led: DataFrame, cut: DataFrame, number: int) -> list[Drawn]:
     """The charts of the liveliest partitions."""
-    partitions = queries.liveliest_partitions(leaders)
+    partitions = lines.liveliest_partitions(leaders)
     if not partitions:
         return []
-    points = _by_partition(queries.lines(leaders, replicas, partitions))
-    starts = _by_partition(queries.of_partitions(led, partitions).limit(queries.MOST_ROWS).collect())
-    cuts = _by_partition(queries.of_partitions(cut, partitions).limit(queries.MOST_ROWS).collect())
-    drawn = []
-    for place, partition in enumerate(partitions):
-        key = _key(partition)
-        spec = chart(
-            [
-                Point(p[queries.LINE_NAME], p[C.EVENT_TIME], p[queries.POSITION], p[C.OFFSET])
-                for p in points.get(key, [])
-            ],
-            [Mark(s[C.STARTED_AT], f"epoch {s[C.LEADER_EPOCH]}: leader {s[C.LEADER_ID]}") for s in starts.get(key, [])],
-            [Mark(c[C.EVENT_TIME], _cut(c), c[C.TO_OFFSET]) for c in cuts.get(key, [])],
-        )
-        longest = max((p[queries.IN_ALL] for p in points.get(key, [])), default=0)
-        note = f"Thinned out: the longest line has {longest:,} steps." if longest > queries.MOST_POINTS else ""
-        drawn.append(Drawn(f"chart-{number}-{place}", f"{partition[C.TOPIC]}-{partition[C.PARTITION]}", note, spec))
-    return drawn
+    points = lines.by_partition(lines.lines(leaders, replicas, partitions))
+    starts, cuts = lines.marks(led, C.STARTED_AT, partitions), lines.marks(cut, C.EVENT_TIME, partitions)
+    return [
+        _drawn(f"chart-{number}-{place}", partition, points.get(key, []), starts.get(key, []), cuts.get(key, []))
+        for place, partition in enumerate(partitions)
+        for key in [lines.key_of(partition)]
+    ]
 
 
-def _by_partition(rows: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
-    """The rows of each partition, in their order."""
-    found: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        found.setdefault(_key(row), []).append(row)
-    return found
-
-
-def _key(row: Row) -> tuple[Any, ...]:
-    return tuple(row[column] for column in queries.TP)
+def _drawn(name: str, partition: Row, points: list[Row], starts: list[Row], cuts: list[Row]) -> Drawn:
+    """A partition's chart."""
+    spec = chart(
+        [Point(p[lines.LINE_NAME], p[lines.MILLISECONDS], p[lines.POSITION], p[C.OFFSET]) for p in points],
+        [Mark(s[lines.MILLISECONDS], f"epoch {s[C.LEADER_EPOCH]}: leader {s[C.LEADER_ID]}") for s in starts],
+        [Mark(c[lines.MILLISECONDS], _cut(c), c[C.TO_OFFSET]) for c in cuts],
+    )
+    longest = max((p[lines.IN_ALL] for p in points), default=0)
+    note = f"Thinned out: the longest line has {longest:,} steps." if longest > lines.MOST_POINTS else ""
+    return Drawn(name, f"{partition[C.TOPIC]}-{partition[C.PARTITION]}", note, spec)
 
 
 def _cut(row: Row) -> str:
@@ -168,18 +157,6 @@ def _cut(row: Row) -> str:
 
 def _span(row: Row | None) -> str:
     """From when to when the timelines reach, in words."""
-    if row is None or row[C.STARTED_AT] is None:
+    if row is None or not row[C.STARTED_AT]:
         return "No timeline was rebuilt."
-    return f"{row[queries.PARTITIONS]:,} partitions, {_text(row[C.STARTED_AT])} to {_text(row[C.ENDED_AT])}"
-
-
-def _texts(rows: Sequence[Row], columns: Sequence[Field]) -> list[tuple[str, ...]]:
-    """The rows as texts."""
-    return [tuple(_text(row[column]) for column in columns) for row in rows]
-
-
-def _text(value: object) -> str:
-    """A value as the page shows it."""
-    if value is None:
-        return ""
-    return value.isoformat(sep=" ", timespec="milliseconds") if isinstance(value, datetime) else str(value)
+    return f"{row[C.STARTED_AT]} to {row[C.ENDED_AT]}; partitions: {row[queries.PARTITIONS]}"

@@ -18,6 +18,10 @@ from replay.windows import carried, tenure_before
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
+JOINING_ROUNDS = 2
+"""Who may join depends on the HW, and the HW on who is joining. The HW without joining replicas is right up to the
+first that joins; a second round sees those after it against the HW the first ones held back."""
+
 LEADER_VARIABLES = (C.LOG_END_OFFSET, C.LOG_START_OFFSET, N.ISR_MASK, N.ASSIGNED_MASK, N.FENCED_MASK)
 
 
@@ -29,10 +33,16 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
     """
     states = with_variables(ordered, slots)
     caught_up = with_caught_up(states, slots)
-    alone = caught_up.withColumn(N.CANDIDATE, candidate(slots, profile, joining=F.lit(0)))
-    joining = with_joining(alone.withColumn(N.RISEN_TO, risen_to()), slots, profile)
-    together = joining.withColumn(N.CANDIDATE, candidate(slots, profile, joining=F.col(N.JOINING_MASK)))
-    return together.withColumn(N.RISEN_TO, risen_to())
+    together = _with_risen_to(caught_up.withColumn(N.JOINING_MASK, F.lit(0)), slots, profile)
+    for _ in range(JOINING_ROUNDS):
+        together = _with_risen_to(with_joining(together, slots, profile), slots, profile)
+    return together
+
+
+def _with_risen_to(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the events with the HW's candidates, and their running maximum, given who is joining."""
+    candidates = states.withColumn(N.CANDIDATE, candidate(slots, profile, joining=F.col(N.JOINING_MASK)))
+    return candidates.withColumn(N.RISEN_TO, risen_to())
 
 
 def with_variables(ordered: DataFrame, slots: int) -> DataFrame:

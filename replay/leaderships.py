@@ -44,11 +44,14 @@ def leaderships(landed: Mapping[str, DataFrame]) -> DataFrame:
         F.row_number().over(Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(START_US, C.LEADER_ID)) - 1,
     )
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, INCARNATION)
-    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    same_leader = F.lag(C.LEADER_ID).over(in_order).eqNullSafe(F.col(C.LEADER_ID))
+    of_leader = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID).orderBy(C.LEADER_EPOCH, INCARNATION)
+    so_far = of_leader.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    # A leader that was not told of another in between never stepped down: its own roles say where its tenure began.
+    counted = numbered.withColumns(
+        {"place": F.row_number().over(in_order), "begun": F.sum(F.col(IS_NEW_LEADER).cast("int")).over(so_far)}
+    )
     return (
-        numbered.withColumn(IS_NEW_LEADER, F.col(IS_NEW_LEADER) | ~same_leader)
-        .withColumn(TENURE, F.sum(F.col(IS_NEW_LEADER).cast("int")).over(so_far))
+        counted.withColumn(TENURE, F.min("place").over(Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID, "begun")))
         .select(
             *C.PARTITION_KEY, C.LEADER_EPOCH, INCARNATION, TENURE, C.LEADER_ID, IS_NEW_LEADER, START_US,
             STATED_LEO, STATED_HW, LOADED_HW,

@@ -6,7 +6,7 @@ from schemas import columns as C
 
 # fmt: off
 INCARNATION = "incarnation"           # int: how often the leader's process started within this leader epoch, from 0
-TENURE = "tenure"                     # int: leaderships in a row of one running leader process; remote LEOs survive inside
+TENURE = "tenure"                     # int: leaderships of one leader process without a break; remote LEOs survive inside
 SLOT = "slot"                         # int: position of the replica in the partition's assignment; -1 none
 LEADER_SLOT = "leader_slot"           # int: the leader's slot
 IS_NEW_LEADER = "is_new_leader"       # bool: BECOME_LEADER of a process that did not lead just before

@@ -44,4 +44,7 @@ def _in_force(changes: str, at_us: Column, leader_id: Column) -> Column:
     own = F.filter(changes, lambda it: (it[C.BROKER_ID] == leader_id) | (it[C.BROKER_ID] == NO_REPLICA))
     known = F.when(F.size(own) > 0, own).otherwise(F.col(changes))
     before = F.filter(known, lambda it: it["us"] <= at_us)
-    return F.coalesce(F.get(before, F.size(before) - 1)["value"], F.get(known, F.lit(0))["value"])
+    # A removed setting is a NULL value in force: the default counts again.
+    return F.when(F.size(before) > 0, F.get(before, F.size(before) - 1)["value"]).otherwise(
+        F.get(known, F.lit(0))["value"]
+    )

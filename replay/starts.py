@@ -19,9 +19,9 @@ from schemas.columns import UNKNOWN_OFFSET
 START_IS_STATED = "start_is_stated"
 """bool: the start is a broker's word: the history before is missing, or a restart reloaded a checkpoint."""
 
-_OWN = "struct<hw:bigint,us:bigint,is_stated:boolean,is_taken:boolean>"
+_OWN = "struct<hw:bigint,us:bigint,is_stated:boolean>"
 _START = "struct<hw:bigint,is_stated:boolean>"
-_HEARD = "array<struct<hw:bigint,us:bigint,is_taken:boolean>>"
+_HEARD = "array<struct<hw:bigint,us:bigint>>"
 _LOAD = 1 << 30
 """Sorts a restart after the leaderships of the epoch it found; the times tell which responses came later."""
 
@@ -31,8 +31,7 @@ def last_responses(states: DataFrame, slots: int) -> DataFrame:
     response = F.col(C.EVENT_TYPE) == N.RESPONSE
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
     taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
-    again = F.col(N.NEXT_FETCH_US).isNotNull()  # else what the line of its next role says may overrule it
-    heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"), again.alias("is_taken"))
+    heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"))
 
     def last(slot: int) -> Column:
         own = response & (F.col(N.SLOT) == slot)
@@ -77,7 +76,7 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
     restarted = loads.join(assigned, list(C.PARTITION_KEY)).withColumns(
         {
             N.INCARNATION: F.lit(_LOAD),
-            N.TENURE: F.lit(0).cast("bigint"),
+            N.TENURE: F.lit(0),
             N.LEADER_SLOT: F.lit(UNKNOWN_OFFSET),
             N.SLOT: slot_of(F.col(C.BROKER_ID)),
             "heard": F.lit(None).cast(_HEARD),
@@ -99,7 +98,7 @@ def _next(so_far: Column, step: Column) -> Column:
 
     def after(own: Column, slot: Column) -> Column:
         heard = F.get(step["heard"], slot)
-        told = _own(heard["hw"], heard["us"], F.lit(False), heard["is_taken"])
+        told = _own(heard["hw"], heard["us"], F.lit(False))
         is_later = F.coalesce(step[START_US] > own["us"], F.lit(True))
         loaded = F.when((slot == step[N.SLOT]) & is_later, _own(step[LOADED_HW], step[START_US], F.lit(True)))
         return F.when(slot == leader, ended).when(heard.isNotNull(), told).otherwise(F.coalesce(loaded, own))
@@ -109,24 +108,22 @@ def _next(so_far: Column, step: Column) -> Column:
     )
 
 
-def _own(hw: Column, us: Column, is_stated: Column, is_taken: Column | None = None) -> Column:
-    taken = F.lit(True) if is_taken is None else is_taken
-    return F.struct(hw.alias("hw"), us.alias("us"), is_stated.alias("is_stated"), taken.alias("is_taken"))
+def _own(hw: Column, us: Column, is_stated: Column) -> Column:
+    return F.struct(hw.alias("hw"), us.alias("us"), is_stated.alias("is_stated"))
 
 
 def _start(own: Column, leadership: Column) -> Column:
-    """Return the leadership's start: reloaded, carried over, or else what its line states; never above its LEO.
+    """Return the leadership's start: carried over, reloaded, or what its line states; never above its LEO.
 
-    Whether the replica still took its last response before it was elected no request log shows: a lower HW in the
-    line of its election is the evidence that it did not (`AbstractFetcherThread.processFetchRequest` drops it).
+    Which responses a follower took no leader's log shows: some were dropped (`AbstractFetcherThread`, 349), some were
+    never logged as their leader died. Where the line of the election says another HW, it is the evidence.
     """
-    missed = ~own["is_taken"] & (leadership[STATED_HW] < own["hw"])
-    held = F.when(missed, leadership[STATED_HW]).otherwise(own["hw"])
-    carried = F.when(leadership[LOADED_HW].isNull(), held)
-    stated = F.coalesce(leadership[LOADED_HW], leadership[STATED_HW])
+    carried, stated = own["hw"], leadership[STATED_HW]
+    rebuilt = F.coalesce(leadership[LOADED_HW], carried)
     begin = leadership[N.EPOCH_START]
-    value = F.coalesce(carried, stated, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))
+    value = F.coalesce(stated, rebuilt, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))
+    is_rebuilt = leadership[LOADED_HW].isNull() & (value == carried) & ~own["is_stated"]
     return F.struct(
         F.when(begin >= 0, F.least(value, begin)).otherwise(value).cast("bigint").alias("hw"),
-        F.when(begin == 0, F.lit(False)).otherwise(carried.isNull() | own["is_stated"]).alias("is_stated"),
+        (F.coalesce(begin != 0, F.lit(True)) & ~F.coalesce(is_rebuilt, F.lit(False))).alias("is_stated"),
     )

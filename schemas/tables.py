@@ -71,7 +71,7 @@ LEADER_CHANGES = Table(
     grain=LINE,
     columns=(*LANDED, *TP, C.LEADER_EPOCH, C.PARTITION_EPOCH, C.BROKER_ID, C.EVENT_TIME, C.CHANGE_KIND, C.LEADER_ID,
              C.ISR, C.REPLICAS, C.ADDING_REPLICAS, C.REMOVING_REPLICAS, C.IS_UNCLEAN, *LINE),
-    constraints=(("partition_not_negative", "partition >= 0"), ("leader_from_minus_one", "leader_id >= -1")),
+    constraints=(("partition_not_negative", "partition >= 0"), ("leader_from_minus_one", "leader_id IS NULL OR leader_id >= -1")),
 )
 BROKER_STATEMENTS = Table(
     "broker_statements", "A broker's own word on an offset: start value, evidence or comparison; never copied.",
@@ -112,7 +112,7 @@ REJECTED_LINES = Table(
 )
 SOURCE_FILES = Table(
     "source_files", "A file that was read; its digest is what makes a second delivery of it land nothing.",
-    grain=(C.CLUSTER_ID, C.DIGEST),
+    grain=(C.CLUSTER_ID, C.DIGEST, C.KIND, C.BROKER_ID),
     columns=(*LANDED, C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.DIGEST, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED,
              C.LINES_IGNORED, C.IGNORED_BY_REASON),
     constraints=(("nothing_lost", "lines_read = lines_landed + lines_rejected + lines_ignored"),),

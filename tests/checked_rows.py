@@ -1,0 +1,107 @@
+"""Rows to judge and to report: a small history of one partition, of which a test changes what it is about."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from pyspark.sql import DataFrame, SparkSession
+
+from schemas import tables as T
+from tests.frames import rows
+
+Given = Mapping[str, Any]
+History = dict[T.Table, Sequence[Given]]
+
+BEGIN = datetime(2026, 11, 21, 10, 49, 22, tzinfo=UTC)
+HERE = {"cluster_id": "c", "capture_id": "one", "topic": "ledger", "topic_id": "", "partition": 0}
+
+
+def at(second: float) -> datetime:
+    """A time of the history."""
+    return BEGIN + timedelta(seconds=second)
+
+
+def event(epoch: int, seq: int, leo: int, hw: int, **more: Any) -> Given:
+    """An event at the leader of an epoch, broker epoch + 1; the first of an epoch begins its leadership."""
+    return {
+        **HERE, "leader_epoch": epoch, "event_seq": seq, "event_time": at(10 * epoch + seq), "leader_id": epoch + 1,
+        "event_type": "BECOME_LEADER" if seq == 1 else "FETCH", "log_end_offset": leo, "log_end_offset_low": leo,
+        "log_end_offset_high": leo, "high_watermark": hw, "high_watermark_low": hw, "high_watermark_high": hw,
+        "exactness": "exact", "isr": [1, 2, 3], "min_isr": 2, "is_under_min_isr": False,
+        "remote_log_end_offset": {}, "source_file": f"broker-{epoch + 1}/state-change.log", "source_line": seq, **more,
+    }  # fmt: skip
+
+
+def state(replica_id: int, epoch: int, seq: int, leo: int, hw: int, **more: Any) -> Given:
+    """A state of a replica, a follower unless said otherwise."""
+    return {
+        **HERE, "replica_id": replica_id, "leader_epoch": epoch, "event_seq": seq, "valid_from": at(10 * epoch + seq),
+        "role": "FOLLOWER", "log_end_offset": leo, "log_end_offset_low": leo, "log_end_offset_high": leo,
+        "high_watermark": hw, "high_watermark_low": hw, "high_watermark_high": hw, "exactness": "exact", **more,
+    }  # fmt: skip
+
+
+def became_leader(epoch: int, broker_id: int, **more: Any) -> Given:
+    """A broker's word that it leads an epoch."""
+    line = {"source_file": f"broker-{broker_id}/state-change.log", "source_line": 1}
+    return {
+        **HERE, **line, "leader_epoch": epoch, "broker_id": broker_id, "leader_id": broker_id,
+        "change_kind": "become_leader", "event_time": at(10 * epoch), **more,
+    }  # fmt: skip
+
+
+def stated_start(epoch: int, hw: int, **more: Any) -> Given:
+    """The HW in the line with which the leader of an epoch begins."""
+    line = {"source_file": f"broker-{epoch + 1}/state-change.log", "source_line": 1}
+    kind = {"kind": "became_leader_high_watermark", "broker_id": epoch + 1}
+    return {**HERE, **line, **kind, "leader_epoch": epoch, "offset": hw, "event_time": at(10 * epoch), **more}
+
+
+def read_file(landed: int = 8, rejected: int = 0, ignored: int = 2, read: int = 10) -> Given:
+    """A file that was read."""
+    return {
+        "cluster_id": "c", "capture_id": "one", "source_file": "broker-1/server.log", "kind": "server_log",
+        "broker_id": 1, "digest": "d", "lines_read": read, "lines_landed": landed, "lines_rejected": rejected,
+        "lines_ignored": ignored, "ignored_by_reason": {"other logger": ignored},
+    }  # fmt: skip
+
+
+def version(text: str) -> Given:
+    """A line that tells Kafka's version."""
+    return {**HERE, "name": "kafka.version", "value": text, "source_file": "about.json", "source_line": 1}
+
+
+def sound(kafka: str = "4.1.0") -> History:
+    """Two elections, nothing lost: every rule holds."""
+    return {
+        T.LEADER_TIMELINE: [
+            event(0, 1, 0, 0), event(0, 2, 11, 10), event(0, 3, 11, 11), event(1, 1, 11, 10), event(2, 1, 11, 11),
+        ],
+        T.REPLICA_TIMELINE: [state(1, 0, 1, 11, 11, role="LEADER"), state(2, 0, 1, -1, -1), state(2, 0, 2, 11, 10)],
+        T.LEADER_CHANGES: [became_leader(0, 1), became_leader(1, 2), became_leader(2, 3)],
+        T.BROKER_STATEMENTS: [stated_start(0, 0), stated_start(1, 10), stated_start(2, 11)],
+        T.SOURCE_FILES: [read_file()],
+        T.SETTINGS: [version(kafka)],
+    }  # fmt: skip
+
+
+def lost() -> History:
+    """As in the capture hw_truncation: the leader of epoch 2 begins at LEO 10, below the HW 11 of epoch 0."""
+    history = sound("2.8.2")
+    kept = [row for row in history[T.LEADER_TIMELINE] if row["leader_epoch"] < 2]
+    return history | {
+        T.LEADER_TIMELINE: [*kept, event(2, 1, 10, 10)],
+        T.BROKER_STATEMENTS: [stated_start(0, 0), stated_start(1, 10), stated_start(2, 10)],
+        T.TRUNCATIONS: [
+            {**HERE, "replica_id": 1, "leader_epoch": 2, "event_time": at(25), "from_offset": 11, "to_offset": 10,
+             "high_watermark_before": 11, "partition_high_watermark_before": 11, "method": "high_watermark",
+             "is_stated": True},
+        ],
+    }  # fmt: skip
+
+
+def frames(spark: SparkSession, history: History) -> dict[str, DataFrame]:
+    """The history's tables by name, as the check reads them."""
+    return {table.name: rows(spark, table, *given) for table, given in history.items()}

@@ -1,0 +1,104 @@
+"""The engine on rows in memory: histories and stories replayed, many in one Spark job, and held against the twin."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from replay.assignment import assignments
+from replay.profile import Profile, profile_for
+from replay.timelines import Timelines, reconstruct
+from schemas.tables import LANDING_TABLES
+from tests.frames import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+
+    from pyspark.sql import DataFrame, SparkSession
+
+Row = Mapping[str, Any]
+SHOWN = ("APPEND", "FETCH", "BECOME_LEADER", "ISR_CHANGE", "LOG_START", "WITNESS")
+NOT_ROWS = ("isr_shrink_proposed", "isr_change_rejected")
+"""Changes the twin tells that commit nothing: a timeline has no row for them."""
+
+
+def profile(kafka: str, protocol: str, lag_ms: int) -> Profile:
+    """The engine's profile of a history or story."""
+    return profile_for(kafka, protocol, lag_ms)
+
+
+@contextmanager
+def replayed(
+    spark: SparkSession, landing: Mapping[str, Sequence[Row]], slots: int, spoken: Profile
+) -> Iterator[Timelines]:
+    """The timelines of landing rows; what the engine reads twice is kept while they are looked at."""
+    landed = {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    kept: list[DataFrame] = []
+
+    def keep(stage: DataFrame) -> DataFrame:
+        kept.append(stage.persist())
+        return kept[-1]
+
+    try:
+        yield reconstruct(landed, keep(assignments(landed)), slots, spoken, keep)
+    finally:
+        for stage in kept:
+            stage.unpersist()
+
+
+def by_topic(frame: DataFrame) -> dict[str, list[dict[str, Any]]]:
+    """The rows of a timeline by topic, in the order of leader epoch and event."""
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in sorted(frame.collect(), key=lambda row: (row["leader_epoch"], row["event_seq"])):
+        found[row["topic"]].append(row.asDict(recursive=True))
+    return found
+
+
+def to_the_millisecond(time: datetime) -> datetime:
+    """The twin's clock ticks in milliseconds; the engine adds a share of the time a request was worked on."""
+    return time.replace(microsecond=time.microsecond // 1000 * 1000, tzinfo=None)
+
+
+def _key(row: Row) -> tuple[Any, ...]:
+    return row["leader_epoch"], to_the_millisecond(row["event_time"]), row["event_type"], row["replica_id"]
+
+
+@dataclass
+class Disagreement:
+    """The first places where a rebuilt leader timeline and the twin differ."""
+
+    of: str
+    found: list[str] = field(default_factory=list)
+
+    def __str__(self) -> str:
+        return "\n".join([self.of, *self.found[:5]])
+
+
+def disagreement(name: str, expected: Iterable[Row], rebuilt: Iterable[Row]) -> Disagreement | None:
+    """What differs between the twin's leader rows and the engine's; None where nothing does."""
+    told = {
+        _key(row): row
+        for row in expected
+        if row["event_type"] in SHOWN and row["is_logged"] and row["change_kind"] not in NOT_ROWS
+    }
+    made = {_key(row): row for row in rebuilt}
+    different = Disagreement(name)
+    for key in sorted(told.keys() | made.keys(), key=str):
+        if key not in made or key not in told:
+            different.found.append(f"{'missing' if key in told else 'extra'}: {key}")
+            continue
+        different.found.extend(_values(key, told[key], made[key]))
+    return different if different.found else None
+
+
+def _values(key: tuple[Any, ...], told: Row, made: Row) -> Iterator[str]:
+    for column in ("log_end_offset", "remote_log_end_offset", "high_watermark", "is_under_min_isr"):
+        if told[column] != made[column]:
+            yield f"{key}: {column} is {made[column]}, the twin says {told[column]}"
+    for column in ("isr", "maximal_isr"):
+        if set(told[column]) != set(made[column] or ()):
+            yield f"{key}: {column} is {made[column]}, the twin says {told[column]}"

@@ -1,0 +1,99 @@
+"""Each rule on literal rows: one that breaks it, one that just does not, one of which too little is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from expectations.document import rules_page
+from expectations.invariants import INVARIANTS, Invariant
+from expectations.judging import row_verdict
+from schemas import tables as T
+from schemas.tables import Table
+from tests.checked_rows import became_leader, event, frames, read_file, sound, stated_start, state
+
+RULES = {rule.name: rule for rule in INVARIANTS}
+ROOT = Path(__file__).parent.parent
+
+Rows = Sequence[Any]
+
+ALONE = {"isr": [1], "min_isr": 2, "is_under_min_isr": True}
+
+
+def verdicts(spark: SparkSession, rule: Invariant, changed: dict[Table, Rows]) -> list[str | None]:
+    """The verdict of each row of the rule's subject, in the order of its keys."""
+    judged = rule.subject.rows(frames(spark, sound() | changed)).withColumn("verdict", row_verdict(rule))
+    return [row["verdict"] for row in judged.orderBy(*rule.subject.keys).collect()]
+
+
+# fmt: off
+CASES: list[tuple[str, Table, Rows, list[str | None]]] = [
+    #  rule                                             table              rows                                                          verdicts
+    ("HighWatermarkNeverExceedsLogEndOffset",           T.LEADER_TIMELINE, [event(0, 1, 5, 5), event(0, 2, 5, 6)],                       ["valid", "invalid"]),
+    ("HighWatermarkNeverExceedsLogEndOffset",           T.LEADER_TIMELINE, [event(0, 1, 5, 9, exactness="bounded"), event(0, 2, 5, 9, log_end_offset_high=9)], ["unknown", "unknown"]),
+    ("HighWatermarkNeverExceedsLogEndOffset",           T.LEADER_TIMELINE, [event(0, 1, 5, 5, high_watermark=None), event(0, 2, 5, 9, exactness=None)], ["invalid", "invalid"]),
+    ("HighWatermarkIsMonotoneWithinLeadership",         T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 5), event(0, 3, 9, 4)],    [None, "valid", "invalid"]),
+    ("HighWatermarkIsMonotoneWithinLeadership",         T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 3, event_type="BECOME_LEADER"), event(1, 1, 9, 2)], [None, None, None]),
+    ("HighWatermarkIsMonotoneWithinLeadership",         T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 3, exactness="bounded")],  [None, "unknown"]),
+    ("HighWatermarkStandsWhileUnderMinIsr",             T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 5, **ALONE), event(0, 3, 9, 6, **ALONE)], [None, "valid", "invalid"]),
+    ("HighWatermarkStandsWhileUnderMinIsr",             T.LEADER_TIMELINE, [event(0, 1, 9, 5, **ALONE), event(0, 2, 9, 9)],              [None, None]),
+    ("HighWatermarkStandsWhileUnderMinIsr",             T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 6, is_under_min_isr=None)], [None, "unknown"]),
+    ("HighWatermarkStandsWhileUnderMinIsr",             T.LEADER_TIMELINE, [event(0, 1, 9, -1, exactness="bounded"), event(0, 2, 9, 6, **ALONE)], [None, "unknown"]),
+    ("LeaderIsInIsr",                                   T.LEADER_TIMELINE, [event(0, 1, 9, 5, isr=[1]), event(0, 2, 9, 5, isr=[2, 3])],  ["valid", "invalid"]),
+    ("LeaderIsInIsr",                                   T.LEADER_TIMELINE, [event(0, 1, 9, 5, isr=None), event(0, 2, 9, 5, isr=[]), event(0, 3, 9, 5, leader_id=-1)], ["unknown", "unknown", None]),
+    ("OneLeaderPerEpoch",                               T.LEADER_CHANGES,  [became_leader(0, 1), became_leader(0, 1), became_leader(1, 2)], ["valid", "valid"]),
+    ("OneLeaderPerEpoch",                               T.LEADER_CHANGES,  [became_leader(0, 1, topic_id="t"), became_leader(0, 2, topic_id="t")], ["invalid"]),
+    ("OneLeaderPerEpoch",                               T.LEADER_CHANGES,  [became_leader(0, 1), became_leader(0, 2)],                   ["unknown"]),
+    ("OneLeaderPerEpoch",                               T.LEADER_CHANGES,  [became_leader(0, 1, topic_id="t"), became_leader(0, 2, topic_id="t", change_kind="become_follower")], ["valid"]),
+    ("RemoteLeoNeverExceedsLeaderLeo",                  T.LEADER_TIMELINE, [event(0, 1, 9, 5, remote_log_end_offset={2: 9, 3: -1}), event(0, 2, 9, 5, remote_log_end_offset={2: 9, 3: 10})], ["valid", "invalid"]),
+    ("RemoteLeoNeverExceedsLeaderLeo",                  T.LEADER_TIMELINE, [event(0, 1, -1, -1, remote_log_end_offset={2: 9})],          ["unknown"]),
+    ("FollowerHighWatermarkNeverExceedsItsLogEndOffset", T.REPLICA_TIMELINE, [state(2, 0, 1, 5, 5), state(2, 0, 2, 5, 6)],               ["valid", "invalid"]),
+    ("FollowerHighWatermarkNeverExceedsItsLogEndOffset", T.REPLICA_TIMELINE, [state(2, 0, 1, -1, 5), state(2, 0, 2, 5, -1), state(2, 0, 3, 5, 6, role="LEADER")], ["unknown", None, None]),
+    ("CommittedRecordsSurviveElections",                T.LEADER_TIMELINE, [event(0, 1, 11, 11), event(1, 1, 11, 10), event(2, 1, 10, 10)], [None, "valid", "invalid"]),
+    ("CommittedRecordsSurviveElections",                T.LEADER_TIMELINE, [event(0, 1, 11, 11), event(0, 2, 10, 10, event_type="BECOME_LEADER")], [None, "invalid"]),
+    ("CommittedRecordsSurviveElections",                T.LEADER_TIMELINE, [event(0, 1, 11, 11), event(1, 1, 10, 10, topic_id="new")],   [None, None]),
+    ("CommittedRecordsSurviveElections",                T.LEADER_TIMELINE, [event(0, 1, 11, 11), event(1, 1, 10, 10, event_type="APPEND"), event(2, 1, -1, -1)], [None, "unknown", "unknown"]),
+    ("EventSequenceIsUnique",                           T.LEADER_TIMELINE, [event(0, 1, 5, 5), event(0, 2, 5, 5), event(1, 2, 5, 5), event(1, 2, 5, 5)], [None, "valid", None, "invalid"]),
+    ("EveryLineIsAccountedFor",                         T.SOURCE_FILES,    [read_file(landed=8, rejected=0, ignored=2, read=10)],        ["valid"]),
+    ("EveryLineIsAccountedFor",                         T.SOURCE_FILES,    [read_file(landed=8, rejected=0, ignored=2, read=11)],        ["invalid"]),
+    ("NoLineWasRejected",                               T.SOURCE_FILES,    [read_file(landed=7, rejected=1)],                            ["invalid"]),
+    ("NoLineWasRejected",                               T.SOURCE_FILES,    [read_file(landed=8, rejected=0)],                            ["valid"]),
+    ("RebuiltHighWatermarkEqualsStated",                T.BROKER_STATEMENTS, [stated_start(0, 0), stated_start(1, 11), stated_start(2, 11)], ["valid", "invalid", "valid"]),
+    ("RebuiltHighWatermarkEqualsStated",                T.BROKER_STATEMENTS, [stated_start(1, 10, source_line=99), stated_start(1, 10, kind="loaded_high_watermark")], ["unknown"]),
+    ("RebuiltHighWatermarkEqualsStated",                T.LEADER_TIMELINE, [event(0, 1, 0, 0, exactness="stated"), event(1, 1, 11, 9), event(2, 1, 12, 12, isr=[3])], [None, "invalid", "valid"]),
+]
+# fmt: on
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("name", "table", "given", "expected"), CASES, ids=[f"{n}-{c[0]}" for n, c in enumerate(CASES)]
+)
+def test_a_rule_on_its_rows(
+    name: str, table: Table, given: Rows, expected: list[str | None], spark: SparkSession
+) -> None:
+    """A row is valid, invalid or unknown, or the rule does not speak of it; a NULL never lets a row slip away."""
+    assert verdicts(spark, RULES[name], {table: given}) == expected
+
+
+def test_every_rule_has_a_row_that_breaks_it_and_one_that_does_not() -> None:
+    """Else a rule that cannot fail, or cannot hold, would pass for one."""
+    shown = {name: {verdict for case in CASES if case[0] == name for verdict in case[3]} for name in RULES}
+
+    assert {name for name, found in shown.items() if not {"valid", "invalid"} <= found} == set()
+
+
+def test_names_are_sentences_and_unique() -> None:
+    """A rule is cited by its name, and what it demands by its fingerprint."""
+    assert len({rule.name for rule in INVARIANTS}) == len(INVARIANTS)
+    assert len({rule.fingerprint for rule in INVARIANTS}) == len(INVARIANTS)
+    assert [rule.name for rule in INVARIANTS if not (rule.why.endswith(".") and rule.what_to_do.endswith("."))] == []
+
+
+def test_the_page_of_rules_is_fresh() -> None:
+    """docs/rules.md is rendered from the table, never edited."""
+    assert (ROOT / "docs" / "rules.md").read_text(encoding="utf-8") == rules_page()

@@ -101,7 +101,7 @@ def stated_starts(tables: Tables) -> DataFrame:
             f"coalesce(try_element_at({C.REMOTE_LEO_MAP}, r), {C.UNKNOWN_OFFSET}))))"
         ).alias(SMALLEST_ISR_LEO),
     )  # fmt: skip
-    return stated.join(rebuilt, [str(c) for c in (*C.PARTITION_KEY, C.LEADER_EPOCH, *LINE)], "left")
+    return stated.join(rebuilt, C.on_partition(C.LEADER_EPOCH, *LINE), "left")
 
 
 def read_files(tables: Tables) -> DataFrame:

@@ -24,7 +24,7 @@ def fencings(begun: DataFrame, registrations: DataFrame) -> DataFrame:
     history = registrations.groupBy(C.CLUSTER_ID).agg(F.sort_array(F.collect_list(change)).alias("history"))
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, INCARNATION)
     lasting = begun.withColumn("end_us", F.lead(START_US).over(in_order))
-    known = lasting.join(F.broadcast(history), [C.CLUSTER_ID])
+    known = lasting.join(F.broadcast(history), C.CLUSTER_ID)
     during = F.filter(
         F.transform("history", lambda it: it["us"]),
         lambda us: (us > F.col(START_US)) & (F.col("end_us").isNull() | (us < F.col("end_us"))),

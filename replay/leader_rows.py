@@ -22,7 +22,7 @@ PUBLIC_EVENTS = tuple(str(event.value) for event in EventType)
 
 def with_high_watermark(states: DataFrame, starts: DataFrame) -> DataFrame:
     """Return the events with `high_watermark`, its bounds and its exactness: the greater of start and candidates."""
-    known = states.join(F.broadcast(starts), [*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, N.TENURE], "left")
+    known = states.join(F.broadcast(starts), C.on_partition(C.LEADER_EPOCH, N.INCARNATION, N.TENURE), "left")
     start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
     is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
     low = F.greatest(start, risen)
@@ -71,7 +71,9 @@ def _remote_leos(slots: int) -> Column:
     entries = []
     for i in range(slots):
         others = (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i) & _replica(i).isNotNull()
-        entries.append(F.when(others, F.struct(_replica(i).alias("of"), F.col(slot_column(C.REMOTE_LEO, i)).alias("leo"))))
+        entries.append(
+            F.when(others, F.struct(_replica(i).alias("of"), F.col(slot_column(C.REMOTE_LEO, i)).alias("leo")))
+        )
     return F.map_from_entries(F.array_compact(F.array(*entries)))
 
 
@@ -80,9 +82,7 @@ def _limited_by(slots: int, profile: Profile, joining: Column) -> Column:
     smallest = smallest_held(slots, profile, joining)
     below = smallest < F.col(C.LOG_END_OFFSET)
     limits = [
-        F.when(
-            below & holds(i, profile, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest), _replica(i)
-        )
+        F.when(below & holds(i, profile, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest), _replica(i))
         for i in range(slots)
     ]
     return F.array_compact(F.array(*limits))

@@ -61,15 +61,19 @@ def leaderships(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 def _begun(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per "starts at leader epoch" of a leader, with the role its process had before."""
-    return roles_with_loads(landed).where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(
-        *C.PARTITION_KEY,
-        C.LEADER_EPOCH,
-        F.col(C.BROKER_ID).alias(C.LEADER_ID),
-        START_US,
-        (~F.col("before").eqNullSafe(ChangeKind.BECOME_LEADER.value)).alias(IS_NEW_LEADER),
-        STATED_LEO,
-        STATED_HW,
-        F.col("loaded").alias(LOADED_HW),
+    return (
+        roles_with_loads(landed)
+        .where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value)
+        .select(
+            *C.PARTITION_KEY,
+            C.LEADER_EPOCH,
+            F.col(C.BROKER_ID).alias(C.LEADER_ID),
+            START_US,
+            (~F.col("before").eqNullSafe(ChangeKind.BECOME_LEADER.value)).alias(IS_NEW_LEADER),
+            STATED_LEO,
+            STATED_HW,
+            F.col("loaded").alias(LOADED_HW),
+        )
     )
 
 
@@ -86,7 +90,7 @@ def _role_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
     at = F.unix_micros(C.EVENT_TIME).alias(START_US)
     said = _stated_on_line(landed[T.BROKER_STATEMENTS.name])
     roles = landed[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _ROLES]))
-    changed = roles.join(said, [*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME], "left").select(
+    changed = roles.join(said, C.on_partition(C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME), "left").select(
         *C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.CHANGE_KIND, at, F.lit(1).alias("rank"), STATED_LEO, STATED_HW,
         F.lit(None).cast("bigint").alias(LOADED_HW),
     )  # fmt: skip
@@ -108,7 +112,9 @@ def _stated_on_line(statements: DataFrame) -> DataFrame:
 
     leo, hw = said(StatementKind.BECAME_LEADER_LEO), said(StatementKind.BECAME_LEADER_HW)
     return (
-        statements.where(F.col(C.KIND).isin(StatementKind.BECAME_LEADER_LEO.value, StatementKind.BECAME_LEADER_HW.value))
+        statements.where(
+            F.col(C.KIND).isin(StatementKind.BECAME_LEADER_LEO.value, StatementKind.BECAME_LEADER_HW.value)
+        )
         .groupBy(*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME)
         .agg(leo.alias(STATED_LEO), hw.alias(STATED_HW))
     )
@@ -130,7 +136,7 @@ def with_context(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -
         .agg(F.collect_list(load).alias(LOADS))
     )
     return (
-        per_epoch.join(assigned, list(C.PARTITION_KEY))
-        .join(loads, list(C.PARTITION_KEY), "left")
+        per_epoch.join(assigned, C.on_partition())
+        .join(loads, C.on_partition(), "left")
         .select(*C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS, LOADS)
     )

@@ -55,7 +55,9 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     monotone = counted.withColumns(
         {
             N.ORDER_NS: F.when(F.col("is_repeat"), clock).otherwise(never_back),
-            N.EPOCH_START: F.coalesce(F.col(STATED_LEO), F.min(F.when(append, F.col(C.BASE_OFFSET))).over(Window.partitionBy(*N.LEADERSHIP))),
+            N.EPOCH_START: F.coalesce(
+                F.col(STATED_LEO), F.min(F.when(append, F.col(C.BASE_OFFSET))).over(Window.partitionBy(*N.LEADERSHIP))
+            ),
         }
     )
     next_fetch = F.lead(F.col(C.FETCH_OFFSET)).over(of_replica)

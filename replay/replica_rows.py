@@ -55,7 +55,7 @@ def _is(event: str, slot: int) -> Column:
 
 
 def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
-    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `is_taken_<slot>`: did the replica take it?"""
+    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `is_taken_<slot>`: whether the replica took it."""
     columns: dict[str, Column] = {}
     for i in range(slots):
         leads = F.col(N.LEADER_SLOT) == i
@@ -90,9 +90,9 @@ def _last(value: Column) -> Column:
 def _state(slot: int) -> Column:
     """Return the state of the replica in `slot` after the event; NULL where the event does not touch it."""
     leads = F.col(N.LEADER_SLOT) == slot
-    touched = leads | _is(EventType.FETCH, slot) | _is(N.RESPONSE, slot) | _is(N.REPLICA_RESTART, slot) | F.col(C.EVENT_TYPE).isin(
-        EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value, EventType.WITNESS.value
-    )  # fmt: skip
+    own = _is(EventType.FETCH, slot) | _is(N.RESPONSE, slot) | _is(N.REPLICA_RESTART, slot)
+    everyone = (EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value, EventType.WITNESS.value)
+    touched = leads | own | F.col(C.EVENT_TYPE).isin(*everyone)
     assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()
     leo, hw = F.col(slot_column("own_leo", slot)), F.col(slot_column("own_hw", slot))
     remote = F.col(slot_column(C.REMOTE_LEO, slot))
@@ -119,6 +119,4 @@ def _state(slot: int) -> Column:
 
 def _exactness(leads: Column, open_end: Column) -> Column:
     """Return how the state is known: a response that no later fetch follows may not have arrived."""
-    return (
-        F.when(leads, F.col(C.EXACTNESS)).when(open_end, Exactness.BOUNDED.value).otherwise(Exactness.EXACT.value)
-    )
+    return F.when(leads, F.col(C.EXACTNESS)).when(open_end, Exactness.BOUNDED.value).otherwise(Exactness.EXACT.value)

@@ -31,7 +31,7 @@ def follower_restarts(landed: Mapping[str, DataFrame]) -> DataFrame:
         .groupBy(*C.PARTITION_KEY, C.BROKER_ID)
         .agg(F.sort_array(F.collect_list(said)).alias("recovered"))
     )
-    known = restarted.join(recovered, [*C.PARTITION_KEY, C.BROKER_ID], "left")
+    known = restarted.join(recovered, C.on_partition(C.BROKER_ID), "left")
     by_then = F.filter("recovered", lambda it: it["us"] <= F.col(START_US))
     return known.select(
         *C.PARTITION_KEY,

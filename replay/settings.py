@@ -26,9 +26,8 @@ def with_min_isr_changes(context: DataFrame, settings: DataFrame) -> DataFrame:
     collected = F.sort_array(F.collect_list(change))
     of_topic = relevant.where(F.col(C.TOPIC) != "").groupBy(C.CLUSTER_ID, C.TOPIC).agg(collected.alias(CHANGES))
     of_broker = relevant.where(F.col(C.TOPIC) == "").groupBy(C.CLUSTER_ID).agg(collected.alias(DEFAULTS))
-    return context.join(F.broadcast(of_topic), [C.CLUSTER_ID, C.TOPIC], "left").join(
-        F.broadcast(of_broker), [C.CLUSTER_ID], "left"
-    )
+    topic: list[str] = [C.CLUSTER_ID, C.TOPIC]
+    return context.join(F.broadcast(of_topic), topic, "left").join(F.broadcast(of_broker), C.CLUSTER_ID, "left")
 
 
 def min_isr(at_us: Column, leader_id: Column) -> Column:

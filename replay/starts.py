@@ -27,7 +27,7 @@ _LOAD = 1 << 30
 
 
 def last_responses(states: DataFrame, slots: int) -> DataFrame:
-    """One row per leadership: `risen_to` and time of its end, and `heard`: by slot, HW and time of the last response."""
+    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response."""
     response = F.col(C.EVENT_TYPE) == N.RESPONSE
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
     taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
@@ -69,11 +69,11 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
         C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, N.RISEN_TO,
         N.EPOCH_START, "ended_us", "heard",
     )  # fmt: skip
-    led = begun.join(summaries, [*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, N.TENURE]).withColumn(
+    led = begun.join(summaries, C.on_partition(C.LEADER_EPOCH, N.INCARNATION, N.TENURE)).withColumn(
         N.SLOT, F.lit(UNKNOWN_OFFSET)
     )
     unsaid = {c: F.lit(None).cast("bigint") for c in (STATED_HW, N.RISEN_TO, N.EPOCH_START, "ended_us")}
-    restarted = loads.join(assigned, list(C.PARTITION_KEY)).withColumns(
+    restarted = loads.join(assigned, C.on_partition()).withColumns(
         {
             N.INCARNATION: F.lit(_LOAD),
             N.TENURE: F.lit(0),
@@ -93,7 +93,9 @@ def _next(so_far: Column, step: Column) -> Column:
     start = _start(F.when(leader >= 0, F.get(so_far["own"], leader)), step)
     rises = step[N.RISEN_TO] >= start["hw"]
     ended = _own(
-        F.greatest(start["hw"], step[N.RISEN_TO]), step["ended_us"], start["is_stated"] & ~F.coalesce(rises, F.lit(True))
+        F.greatest(start["hw"], step[N.RISEN_TO]),
+        step["ended_us"],
+        start["is_stated"] & ~F.coalesce(rises, F.lit(True)),
     )
 
     def after(own: Column, slot: Column) -> Column:

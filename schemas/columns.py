@@ -8,6 +8,8 @@ Types are objects and not DDL text: `StructType.fromDDL` needs a running JVM, an
 
 from __future__ import annotations
 
+from typing import Self
+
 from pyspark.sql.types import (
     ArrayType,
     BooleanType,
@@ -37,14 +39,14 @@ class Field(str):
     type: DataType
     comment: str
 
-    def __new__(cls, name: str, data_type: DataType, comment: str) -> Field:
+    def __new__(cls, name: str, data_type: DataType, comment: str) -> Self:
         """Return the column `name`; `comment` is the sentence the data dictionary shows."""
         field = super().__new__(cls, name)
         field.type = data_type
         field.comment = comment
         return field
 
-    def __reduce__(self) -> tuple[type[Field], tuple[str, DataType, str]]:
+    def __reduce__(self) -> tuple[object, tuple[str, DataType, str]]:
         """Let a column be pickled and deep-copied: `str.__reduce__` would lose type and meaning."""
         return Field, (str(self), self.type, self.comment)
 
@@ -186,3 +188,8 @@ IGNORED_BY_REASON      = Field("ignored_by_reason",      COUNT_BY_REASON, "Ignor
 
 PARTITION_KEY = (CLUSTER_ID, TOPIC, TOPIC_ID, PARTITION)
 """One partition of one topic id: what the protocol runs for, and what every window of the engine is partitioned by."""
+
+
+def on_partition(*more: str) -> list[str]:
+    """Return the partition's key and `more` columns, as `DataFrame.join` takes them."""
+    return [*PARTITION_KEY, *more]

@@ -102,7 +102,7 @@ SEGMENT_BATCHES = Table(
 )
 EPOCH_STARTS = Table(
     "epoch_starts", "An entry of a replica's leader-epoch-checkpoint at the end of the capture.",
-    grain=LINE + (*TP, C.LEADER_EPOCH),
+    grain=(*LINE, *TP, C.LEADER_EPOCH),
     columns=(*LANDED, C.BROKER_ID, *TP, C.LEADER_EPOCH, C.START_OFFSET, *LINE),
 )
 REJECTED_LINES = Table(

@@ -135,7 +135,7 @@ def test_a_rule_that_crashes_is_an_error_and_takes_none_with_it(spark: SparkSess
 
 @pytest.mark.spark
 def test_great_expectations_decides(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An expectation that accepts `invalid` makes the rule hold; one that accepts nothing, with no row against it, fails."""
+    """An expectation that accepts `invalid` makes the rule hold; one that accepts nothing fails."""
     broken = {T.SOURCE_FILES: [read_file(rejected=1, landed=7)]}
     before = judged(spark, broken, "NoLineWasRejected")["NoLineWasRejected"]
     monkeypatch.setattr(suites, "NOT_BROKEN", (*suites.NOT_BROKEN, "invalid"))

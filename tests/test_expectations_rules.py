@@ -14,7 +14,7 @@ from expectations.invariants import INVARIANTS, Invariant
 from expectations.judging import row_verdict
 from schemas import tables as T
 from schemas.tables import Table
-from tests.checked_rows import became_leader, event, frames, read_file, sound, stated_start, state
+from tests.checked_rows import became_leader, event, frames, read_file, sound, state, stated_start
 
 RULES = {rule.name: rule for rule in INVARIANTS}
 ROOT = Path(__file__).parent.parent

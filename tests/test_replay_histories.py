@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FEW = range(60)
-KNOWN_TO_DIFFER = frozenset[int]()
 
 
 def disagreements(spark: SparkSession, seeds: range) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,7 @@ def test_a_long_line_is_thinned_and_keeps_its_dip(spark: SparkSession) -> None:
     found = lines(led, followed, liveliest_partitions(led))
     offsets = [row["offset"] for row in found if row["line"] == "2"]
     positions = [row["position"] for row in found if row["line"] == "2"]
-    falls = [(a, b) for a, b in zip(offsets, offsets[1:], strict=False) if b < a]
+    falls = [(a, b) for a, b in pairwise(offsets) if b < a]
 
     assert {row["in_all"] for row in found if row["line"] == "2"} == {3001}
     assert MOST_POINTS * 0.9 < len(offsets) <= MOST_POINTS

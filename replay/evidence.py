@@ -2,7 +2,8 @@
 
 A fetch that is answered at once carries the HW from just before its own update (P:1514): wherever the order by the
 clock says otherwise, and the difference is one the clock cannot resolve, the fetch is moved across the event that
-raised the HW. And an acks=all success proves the HW past its last record: where no logged event explains that, a
+raised the HW. A fetch of an offset comes after the append that brought the leader there, or it would have been out of
+range. And an acks=all success proves the HW past its last record: where no logged event explains that, a
 request was in flight when its broker was killed, and a WITNESS bears its fruit.
 """
 
@@ -70,7 +71,7 @@ def _with_witnesses(known: DataFrame) -> DataFrame:
 
 
 def _with_rises(known: DataFrame) -> DataFrame:
-    """Return the events with the rise of the HW before and the rise after each: where a fetch may have to move to.
+    """Return the events with the HW's rise before and after each, and the next append: where a fetch may have to move.
 
     A rise is (from, to, order_ns, local_us) of the event that raised the HW.
     """
@@ -83,17 +84,26 @@ def _with_rises(known: DataFrame) -> DataFrame:
         F.col(N.LOCAL_US).alias("local_us"),
     )
     rises = F.when(F.col(C.HIGH_WATERMARK) > F.col("hw_before"), rise)
-    return marked.withColumns({"last_rise": carried(rises, before()), "next_rise": carried(rises, after())})
+    grown = F.struct((F.col(C.LAST_OFFSET) + 1).alias("leo"), F.col(N.ORDER_NS).alias("ns"))
+    appended = F.when(F.col(C.EVENT_TYPE) == EventType.APPEND.value, grown)
+    return marked.withColumns(
+        {
+            "last_rise": carried(rises, before()),
+            "next_rise": carried(rises, after()),
+            "next_append": carried(appended, after()),
+        }
+    )
 
 
 def _moved_to() -> Column:
-    """Return the place the stated HW gives a fetch that was answered at once; NULL where it may stay."""
-    stated = F.col(C.RESPONSE_HIGH_WATERMARK)
-    immediate = (
-        (F.col(C.EVENT_TYPE) == EventType.FETCH.value)
-        & ~F.col(C.IS_PARKED)
-        & (F.col(C.ERROR_CODE) == 0)
-        & (stated >= 0)
+    """Return the place an offset not yet appended, or the stated HW, gives a fetch; NULL where it may stay."""
+    stated, append = F.col(C.RESPONSE_HIGH_WATERMARK), F.col("next_append")
+    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    immediate = fetch & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0) & (stated >= 0)
+    ahead = (
+        fetch
+        & (F.col(C.LOG_END_OFFSET) >= 0)
+        & F.col(C.FETCH_OFFSET).between(F.col(C.LOG_END_OFFSET) + 1, append["leo"])
     )
     last, following = F.col("last_rise"), F.col("next_rise")
 
@@ -104,4 +114,4 @@ def _moved_to() -> Column:
     earlier = immediate & (stated < F.col("hw_before")) & (stated >= last["low"]) & is_near(last)
     # A response may also carry the rise its own fetch made: completed from purgatory at once, it shows as unparked.
     later = immediate & (stated > F.col(C.HIGH_WATERMARK)) & (stated <= following["high"]) & is_near(following)
-    return F.when(earlier, last["ns"] - 1).when(later, following["ns"] + 1)
+    return F.when(ahead, append["ns"] + 1).when(earlier, last["ns"] - 1).when(later, following["ns"] + 1)

@@ -14,7 +14,7 @@ from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, Stri
 
 from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
-from replay.fencing import AT_US, FENCED, fencings
+from replay.fencing import AT_US, FENCED, REGISTERED, fencings
 from replay.leaderships import LOADED_HW, LOADS, START_US, STATED_HW, STATED_LEO
 from replay.restarts import LOADED_LEO
 from replay.settings import min_isr
@@ -28,7 +28,7 @@ SHAPE: dict[str, DataType] = {
     **{c: c.type for c in (*C.PARTITION_KEY, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.LEADER_EPOCH, C.BROKER_ID)},
     C.EVENT_TYPE: StringType(), N.EVENT_US: LongType(), N.LOCAL_US: LongType(), C.REPLICA_ID: IntegerType(),
     C.BASE_OFFSET: LongType(), C.LAST_OFFSET: LongType(), C.FETCH_OFFSET: LongType(), C.ISR: C.INTS, C.REPLICAS: C.INTS,
-    FENCED: C.INTS,
+    FENCED: C.INTS, REGISTERED: C.INTS,
     N.NEW_LOG_START: LongType(), C.SESSION_ID: IntegerType(), C.SESSION_EPOCH: IntegerType(),
     N.RESPONSE_US: LongType(), C.IS_PARKED: BooleanType(), C.RESPONSE_HIGH_WATERMARK: LongType(),
     C.RECORDS_SIZE: LongType(), C.ACKS: IntegerType(), C.ERROR_CODE: IntegerType(), "is_accepted": BooleanType(),
@@ -190,7 +190,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
     joined = happened.join(F.broadcast(context), C.on_partition(C.LEADER_EPOCH))
     at = joined.withColumn("mine", mine)
     return at.where(F.col("mine")[C.LEADER_ID] == F.col(C.BROKER_ID)).select(
-        *[c for c in SHAPE if c not in (C.ISR, C.REPLICAS, FENCED, C.BROKER_ID)],
+        *[c for c in SHAPE if c not in (C.ISR, C.REPLICAS, FENCED, REGISTERED, C.BROKER_ID)],
         F.col("mine")[N.INCARNATION].alias(N.INCARNATION),
         F.col("mine")[N.TENURE].alias(N.TENURE),
         F.col("mine")[N.IS_NEW_LEADER].alias(N.IS_NEW_LEADER),
@@ -203,6 +203,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         mask_of(F.col(C.REPLICAS), slots).alias(N.NEW_ASSIGNED_MASK),
         min_isr(F.col(N.EVENT_US), F.col("mine")[C.LEADER_ID]).alias(C.MIN_ISR),
         mask_of(F.col(FENCED), slots).alias(N.NEW_FENCED_MASK),
+        mask_of(F.col(REGISTERED), slots).alias(N.NEW_REGISTERED_MASK),
         SLOTS,
         F.transform(F.filter(LOADS, lambda it: it[C.BROKER_ID] == F.col(C.REPLICA_ID)), lambda it: it["us"]).alias(
             N.LOADED_US

@@ -61,10 +61,11 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
 
 
 def is_eligible(slot: int, profile: Profile) -> Column:
-    """Return whether the replica may join the ISR: it has fetched from this leader and is not fenced (3.6+)."""
+    """Return whether the replica may join the ISR: has it fetched as the broker it now is, unfenced (3.6+)."""
     if not profile.eligibility:
         return F.lit(True)
-    return (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~in_mask(F.col(N.FENCED_MASK), slot)
+    has_fetched = (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~F.col(slot_column(N.IS_REREGISTERED, slot))
+    return has_fetched & ~in_mask(F.col(N.FENCED_MASK), slot)
 
 
 def may_join(slot: int, profile: Profile) -> Column:

@@ -56,6 +56,7 @@ def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     for i in range(slots):
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(current(C.REMOTE_LEO, i), F.lit(UNKNOWN_OFFSET))
         before = carried(assigned(C.REMOTE_LEO, i), tenure_before())
+        variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(current(N.IS_REREGISTERED, i), F.lit(False))
         variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))
     with_state = ordered.withColumns(variables)
     of_fetcher = F.lit(None)

@@ -40,6 +40,7 @@ class Of(Enum):
     FETCHER = "the replica that fetches"
     FOLLOWERS = "every replica but the leader"
     ISR_MEMBERS = "every other member of the committed ISR"
+    REGISTERED = "every replica that registered anew"
     UNASSIGNED = "every replica that is not, or no longer, assigned"
 
 
@@ -72,6 +73,7 @@ CARRIED = {
     N.ISR_MASK:         Carry.LAST,
     N.ASSIGNED_MASK:    Carry.LAST,
     N.FENCED_MASK:      Carry.LAST,
+    N.IS_REREGISTERED:  Carry.TENURE,
 }
 
 RULES = (
@@ -88,6 +90,8 @@ RULES = (
     Rule(E.BECOME_LEADER, Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "likewise", "P:990 updateAssignmentAndIsr"),
     Rule(E.LOG_START,     Of.PARTITION,   C.LOG_START_OFFSET, N.NEW_LOG_START,         "DeleteRecords or retention", "UL:1320 maybeIncrementLogStartOffset"),
     Rule(N.FENCING,       Of.PARTITION,   N.FENCED_MASK,      N.NEW_FENCED_MASK,       "a fenced replica may not join the ISR", "P:1056 isReplicaIsrEligible"),
+    Rule(N.FENCING,       Of.REGISTERED,  N.IS_REREGISTERED,  "true",                  "the broker epoch of its last fetch is an old one", "P:1070 isBrokerEpochIsrEligible"),
+    Rule(E.FETCH,         Of.FETCHER,     N.IS_REREGISTERED,  "false",                 "a fetch brings the broker epoch (v15, KIP-903)", "R:93 updateFetchStateOrThrow"),
     Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: every ISR member had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset"),
 )
 
@@ -111,6 +115,8 @@ def _concerns(rule: Rule, slot: int) -> Column:
         return F.col(N.SLOT) == slot
     if rule.of is Of.ISR_MEMBERS:
         return (F.col(N.LEADER_SLOT) != slot) & in_mask(F.col(N.NEW_ISR_MASK), slot)
+    if rule.of is Of.REGISTERED:
+        return F.coalesce(in_mask(F.col(N.NEW_REGISTERED_MASK), slot), F.lit(False))
     if rule.of is Of.UNASSIGNED:
         return F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), slot), F.lit(False))
     return F.col(N.LEADER_SLOT) != slot

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from replay.assignment import assignments
 from replay.profile import Profile, profile_for
-from replay.timelines import Timelines, reconstruct
+from replay.timelines import Keep, Timelines, reconstruct
 from schemas.tables import LANDING_TABLES
 from tests.frames import rows
 
@@ -32,11 +32,8 @@ def profile(kafka: str, protocol: str, lag_ms: int) -> Profile:
 
 
 @contextmanager
-def replayed(
-    spark: SparkSession, landing: Mapping[str, Sequence[Row]], slots: int, spoken: Profile
-) -> Iterator[Timelines]:
-    """The timelines of landing rows; what the engine reads twice is kept while they are looked at."""
-    landed = {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+def keeping() -> Iterator[Keep]:
+    """What a job does with a stage that is read twice: it stays in memory until the end of the block."""
     kept: list[DataFrame] = []
 
     def keep(stage: DataFrame) -> DataFrame:
@@ -44,10 +41,20 @@ def replayed(
         return kept[-1]
 
     try:
-        yield reconstruct(landed, keep(assignments(landed)), slots, spoken, keep)
+        yield keep
     finally:
         for stage in kept:
             stage.unpersist()
+
+
+@contextmanager
+def replayed(
+    spark: SparkSession, landing: Mapping[str, Sequence[Row]], slots: int, spoken: Profile
+) -> Iterator[Timelines]:
+    """The timelines of landing rows; what the engine reads twice is kept while they are looked at."""
+    landed = {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    with keeping() as keep:
+        yield reconstruct(landed, keep(assignments(landed)), slots, spoken, keep)
 
 
 def by_topic(frame: DataFrame) -> dict[str, list[dict[str, Any]]]:

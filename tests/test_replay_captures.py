@@ -1,0 +1,149 @@
+"""The engine against real brokers: their own DEBUG and TRACE words beside what is rebuilt from their other logs."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from jobs.replay_inputs import profile_of, slots_of
+from replay.assignment import assignments
+from replay.timelines import reconstruct
+from schemas.tables import LANDING_TABLES
+from sources.files import discover
+from sources.landing import land
+from sources.lines import read_lines
+from tests.engine import keeping
+from tests.truth import cuts, follower_hws, rebuilt_steps, remote_leos, starts, stated_steps, truth_of
+
+pytestmark = [pytest.mark.spark, pytest.mark.captured]
+
+EXACT = ("steady", "isr_shrink", "hw_truncation", "epoch_truncation")
+CAPTURED = (*EXACT, "failover")
+CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
+Rebuilt = dict[str, dict[str, list[dict[str, Any]]]]
+
+
+def landed_from(spark: SparkSession, capture: str) -> dict[str, DataFrame]:
+    """The landing tables of a capture, without Delta; each capture is a cluster of its own."""
+    files = discover(CAPTURES / capture / "capture")
+    lines = read_lines(spark, files)
+    told = land(lines, files, cluster_id=capture, capture_id=capture, timezone="UTC", known={}).tables
+    return {table.name: told[table.name].persist() for table in LANDING_TABLES if table.name in told}
+
+
+def union(landed: list[dict[str, DataFrame]]) -> dict[str, DataFrame]:
+    """The tables of several captures as one."""
+    return {name: reduce(DataFrame.unionByName, [tables[name] for tables in landed]) for name in landed[0]}
+
+
+@pytest.fixture(scope="module")
+def everything(spark: SparkSession) -> Rebuilt:
+    """The timelines of all captures by capture; those that spoke the same protocol are one replay."""
+    by_profile = defaultdict(list)
+    for capture in CAPTURED:
+        landed = landed_from(spark, capture)
+        by_profile[profile_of(landed)].append(landed)
+    rows: Rebuilt = defaultdict(lambda: defaultdict(list))
+    for profile, alike in by_profile.items():
+        landed = union(alike)
+        with keeping() as keep:
+            assigned = keep(assignments(landed))
+            timelines = reconstruct(landed, assigned, slots_of(assigned), profile, keep)
+            for name in ("leader_timeline", "replica_timeline", "truncations"):
+                for row in getattr(timelines, name).where("NOT startswith(topic, '__')").collect():
+                    rows[row["cluster_id"]][name].append(row.asDict())
+    return rows
+
+
+@pytest.fixture(params=CAPTURED)
+def capture(request: pytest.FixtureRequest) -> str:
+    """The name of a bundled capture."""
+    return str(request.param)
+
+
+@pytest.fixture
+def timelines(everything: Rebuilt, capture: str) -> dict[str, list[dict[str, Any]]]:
+    """The rows of its timelines."""
+    return everything[capture]
+
+
+@pytest.fixture
+def truth(capture: str) -> list[dict[str, Any]]:
+    """What its brokers said."""
+    return truth_of(CAPTURES / capture)
+
+
+def test_each_step_of_the_high_watermark_is_found_in_order(
+    timelines: dict[str, list[dict[str, Any]]], truth: list[dict[str, Any]], capture: str
+) -> None:
+    """All of them and no other; in `failover`, killed brokers took lines with them, and the timeline says `bounded`."""
+    stated, found = stated_steps(truth), rebuilt_steps(timelines["leader_timeline"], starts(truth))
+    only_hws = {key: [hw for _, hw in steps] for key, steps in stated.items()}
+    mine = {key: [hw for _, hw in steps] for key, steps in found.items() if key in stated}
+
+    if capture in EXACT:
+        assert mine == only_hws
+        return
+    wanted = {(key, hw) for key, hws in only_hws.items() for hw in hws}
+    made = {(key, hw) for key, hws in mine.items() for hw in hws}
+    assert len(wanted - made) <= len(wanted) * 0.005
+    assert len(made - wanted) <= len(wanted) * 0.001
+    bounded = {
+        (r["topic"], r["partition"], r["leader_epoch"])
+        for r in timelines["leader_timeline"]
+        if r["exactness"] == "bounded"
+    }
+    assert len({(key, hw) for key, hw in wanted - made if key not in bounded}) <= len(wanted) * 0.001
+
+
+def test_steps_are_in_time(timelines: dict[str, list[dict[str, Any]]], truth: list[dict[str, Any]]) -> None:
+    """99 of 100 within ten milliseconds of the broker's own line."""
+    found = {
+        (key, hw): at
+        for key, steps in rebuilt_steps(timelines["leader_timeline"], starts(truth)).items()
+        for at, hw in steps
+    }
+    errors = sorted(
+        abs(found[key, hw] - at) for key, steps in stated_steps(truth).items() for at, hw in steps if (key, hw) in found
+    )
+
+    assert errors[int(len(errors) * 0.99) - 1] <= 10
+
+
+def test_remote_leos_are_those_of_the_leaders(
+    timelines: dict[str, list[dict[str, Any]]], truth: list[dict[str, Any]], capture: str
+) -> None:
+    """Every one. In `epoch_truncation` the leader was killed between its HW's line and that of the fetch it rose by."""
+    agreement = remote_leos(truth, timelines["leader_timeline"])
+
+    assert agreement.stated > 30
+    assert agreement.found == agreement.stated
+    assert agreement.extra == (1 if capture == "epoch_truncation" else 0)
+
+
+def test_followers_are_where_they_said_they_were(
+    timelines: dict[str, list[dict[str, Any]]], truth: list[dict[str, Any]]
+) -> None:
+    """Their HWs after each response, their LEOs, and nothing else."""
+    agreement = follower_hws(truth, timelines["replica_timeline"])
+
+    assert agreement.found >= agreement.stated * 0.999
+    assert agreement.extra <= agreement.stated * 0.001
+
+
+def test_truncations_are_those_of_the_brokers(
+    timelines: dict[str, list[dict[str, Any]]], truth: list[dict[str, Any]]
+) -> None:
+    """Each cut, to the offset."""
+    made = {
+        (r["topic"], r["partition"], r["replica_id"], r["to_offset"])
+        for r in timelines["truncations"]
+        if r["from_offset"] < 0 or r["to_offset"] < r["from_offset"]
+    }
+
+    assert made == cuts(truth)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import click
 from pyspark.sql import DataFrame
@@ -14,9 +14,11 @@ from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
+from replay.incidents import incidents
+from replay.profile import Profile
 from replay.timelines import Timelines
 from replay.timelines import reconstruct as replay_events
-from schemas.tables import TIMELINE_TABLES
+from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELINE_TABLES, TRUNCATIONS, Table
 
 
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]:
@@ -33,7 +35,8 @@ def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]
         slots, profile = slots_of(assigned), profile_of(landed)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
     try:
-        return _write(warehouse, replay_events(landed, assigned, slots, profile, keep), cluster_id)
+        rows = _write(warehouse, replay_events(landed, assigned, slots, profile, keep), cluster_id)
+        return rows | _write_incidents(warehouse, landed, cluster_id, profile, keep)
     finally:
         for stage in kept:
             stage.unpersist()
@@ -41,15 +44,34 @@ def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]
 
 def _write(warehouse: Warehouse, timelines: Timelines, cluster_id: str) -> dict[str, int]:
     """Rows by table, each written in one commit."""
-    rows = {}
+    rows: dict[str, int] = {}
     for table in TIMELINE_TABLES:
-        if table.name not in vars(timelines):
-            continue
-        warehouse.create(table)
-        with step(table.name) as writing:
-            commit = warehouse.replace(table, getattr(timelines, table.name), cluster_id)
-            writing.rows = rows[table.name] = commit.rows
+        if table.name in vars(timelines):
+            rows |= _write_table(warehouse, table, getattr(timelines, table.name), cluster_id)
     return rows
+
+
+def _write_incidents(
+    warehouse: Warehouse,
+    landed: Mapping[str, DataFrame],
+    cluster_id: str,
+    profile: Profile,
+    keep: Callable[[DataFrame], DataFrame],
+) -> dict[str, int]:
+    """Rows by table. Read from the tables just written: in one plan each finder would replay everything again."""
+    leaders, replicas, cuts = (
+        warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
+    )
+    found = incidents(landed, leaders, replicas, cuts, profile, keep)
+    return _write_table(warehouse, INCIDENTS, found, cluster_id)
+
+
+def _write_table(warehouse: Warehouse, table: Table, frame: DataFrame, cluster_id: str) -> dict[str, int]:
+    """Rows of the table, by its name."""
+    warehouse.create(table)
+    with step(table.name) as writing:
+        writing.rows = warehouse.replace(table, frame, cluster_id).rows
+    return {table.name: writing.rows}
 
 
 @click.command("reconstruct", epilog="Example: tidegauge reconstruct --warehouse /tmp/lake")

@@ -138,6 +138,47 @@ class Method(StrEnum):
     RESTART = "restart"
 
 
+class IncidentKind(StrEnum):
+    """What a row of `incidents` has found."""
+
+    COMMITTED_RECORDS_LOST = "COMMITTED_RECORDS_LOST"
+    """The log of a later elected leader does not hold records below the highest HW any leader had reached."""
+    UNCOMMITTED_RECORDS_LOST = "UNCOMMITTED_RECORDS_LOST"
+    """The same of records at and above it; producers with acks=1 may have been told otherwise."""
+    RECORDS_LOST_UNKNOWN_IF_COMMITTED = "RECORDS_LOST_UNKNOWN_IF_COMMITTED"
+    """The same, where the capture does not tell how far the HW had come; the evidence says why."""
+    TRUNCATED_BELOW_HIGH_WATERMARK = "TRUNCATED_BELOW_HIGH_WATERMARK"
+    """A replica cut its log below the partition's HW; no loss where the leader still holds the records."""
+    UNCLEAN_ELECTION = "UNCLEAN_ELECTION"
+    """A leader elected from outside the ISR."""
+    NO_LEADER = "NO_LEADER"
+    """Nobody led the partition."""
+    HIGH_WATERMARK_STALLED = "HIGH_WATERMARK_STALLED"
+    """HW below the leader's LEO, and it did not move for longer than a healthy follower takes."""
+    HIGH_WATERMARK_REGRESSED = "HIGH_WATERMARK_REGRESSED"
+    """A new leader began with a lower HW than an earlier one had reached."""
+    ISR_SHRUNK = "ISR_SHRUNK"
+    """A replica left the committed ISR; until it was back."""
+    ISR_EXPANDED = "ISR_EXPANDED"
+    """A replica joined the committed ISR."""
+    UNDER_MIN_ISR = "UNDER_MIN_ISR"
+    """The committed ISR was smaller than the effective min.insync.replicas."""
+    STALE_ISR_MEMBER = "STALE_ISR_MEMBER"
+    """A replica that ought to have left the ISR by the lag rule and did not."""
+    LOG_DIVERGENCE = "LOG_DIVERGENCE"
+    """Two replicas held different records at the same offsets."""
+    CONSUMER_READ_LOST_RECORDS = "CONSUMER_READ_LOST_RECORDS"
+    """A consumer was given records that later vanished."""
+    TWO_LEADERS_IN_ONE_EPOCH = "TWO_LEADERS_IN_ONE_EPOCH"
+    """Contradiction: lines name two leaders of one leader epoch."""
+    OFFSET_WENT_BACK = "OFFSET_WENT_BACK"
+    """Contradiction: a follower's LEO fell, and neither a truncation nor a restart is told."""
+    ISR_MEMBER_IS_NO_REPLICA = "ISR_MEMBER_IS_NO_REPLICA"
+    """Contradiction: a member of the ISR is not assigned."""
+    FETCH_SESSION_GAP = "FETCH_SESSION_GAP"
+    """Contradiction: requests of a fetch session are missing."""
+
+
 class Severity(StrEnum):
     """How bad a finding or a broken rule is."""
 

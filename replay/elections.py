@@ -1,0 +1,153 @@
+"""Elections: who was elected to which epoch and how, and the times when nobody led."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.findings import finding, seconds, text
+from replay.spans import END_ISR, NUMBER, START_HW, START_ISR, START_LEO
+from replay.windows import FIRST
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import NO_REPLICA
+from schemas.kinds import IncidentKind, Severity, StatementKind
+
+IS_UNCLEAN = str(C.IS_UNCLEAN)
+"""boolean: elected from outside the ISR; NULL where nothing tells. Here also where it is inferred."""
+_IS_STATED = "is_said_unclean"
+
+
+def elections(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
+    """One row per leader epoch after the partition's first, with `is_unclean`; `led` is `replay.spans.spans`.
+
+    Metadata says it (leaderRecoveryState of `PartitionChangeRecord`, KIP-704). Where nothing does (ZooKeeper), a
+    leader that was in no ISR its predecessor knew of, and begins as the ISR's only member, was elected uncleanly
+    (`Election.leaderForOffline`: the ISR becomes the leader alone).
+    """
+    of_epoch = [*C.PARTITION_KEY, C.LEADER_EPOCH]
+    flags = landed[T.METADATA_CHANGES.name].select(*of_epoch, C.PARTITION_EPOCH, C.IS_UNCLEAN)
+    changes = landed[T.LEADER_CHANGES.name].select(*of_epoch, C.PARTITION_EPOCH, C.IS_UNCLEAN)
+    stated = flags.unionByName(changes).where(F.col(C.IS_UNCLEAN).isNotNull()).groupBy(*of_epoch)
+    # RECOVERING lasts until the leader's next change of the ISR: the epoch's first metadata tells.
+    said = stated.agg(F.bool_or(C.IS_UNCLEAN).alias(_IS_STATED))
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, NUMBER)
+    known = led.withColumns(
+        {"isr_before": F.lag(END_ISR).over(in_order), "leader_before": F.lag(C.LEADER_ID).over(in_order)}
+    )
+    alone = F.col(START_ISR) == F.array(C.LEADER_ID)
+    outside = ~F.array_contains("isr_before", F.col(C.LEADER_ID)) & alone
+    return (
+        known.where(F.col(NUMBER) == 1)
+        .join(said, C.on_partition(C.LEADER_EPOCH), "left")
+        .withColumn(IS_UNCLEAN, F.coalesce(_IS_STATED, outside))
+        .where(F.col("leader_before").isNotNull())
+    )
+
+
+def unclean_elections(elected: DataFrame) -> DataFrame:
+    """One row per unclean election; it need not have lost anything."""
+    how = F.when(F.col(_IS_STATED), "metadata says so").otherwise("inferred: no line says how it was elected")
+    evidence = text(
+        "leader {} of epoch {} was elected from outside the ISR, which leader {} knew as {}; it began at {}, HW {}; {}",
+        C.LEADER_ID, C.LEADER_EPOCH, "leader_before", members("isr_before"), START_LEO, START_HW, how,
+    )  # fmt: skip
+    rows = elected.where(IS_UNCLEAN).withColumn(C.ENDED_AT, F.lit(None))
+    return finding(rows, IncidentKind.UNCLEAN_ELECTION, Severity.CRITICAL, evidence, replica_id=F.col(C.LEADER_ID))
+
+
+def members(replicas: Column | str) -> Column:
+    """Return an array of replica ids as words."""
+    return F.concat(F.lit("["), F.array_join(F.array_sort(replicas).cast("array<string>"), ", "), F.lit("]"))
+
+
+def regressions(led: DataFrame) -> DataFrame:
+    """One row per leadership that began with a lower HW than an earlier one had reached.
+
+    After a clean election this is normal: a follower learns of the HW one fetch later (BecomeLeader of
+    `KafkaReplication.tla`: "typically behind the 'true' high watermark"). It matters where the new leader's log is
+    shorter than that HW.
+    """
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, NUMBER)
+    known = led.withColumns(
+        {
+            "reached": F.max(C.HIGH_WATERMARK).over(in_order.rowsBetween(FIRST, -1)),
+            # It is made good when a leadership has reached it again: later ones are not compared with time.
+            C.ENDED_AT: F.lit(None),
+        }
+    ).where((F.col(START_HW) >= 0) & (F.col(START_HW) < F.col("reached")))
+    is_short = F.col(START_LEO) < F.col("reached")
+    severity = F.when(is_short, Severity.WARNING.value).otherwise(Severity.INFO.value)
+    evidence = F.concat(
+        text("leader {} of epoch {} began at HW {}, a leader before had reached {}; its LEO was {}",
+             C.LEADER_ID, C.LEADER_EPOCH, START_HW, "reached", START_LEO),
+        F.when(is_short, "; the records between are not in its log").otherwise("; it held the records between"),
+    )  # fmt: skip
+    offsets = (F.col(START_HW), F.col("reached"))
+    kind = IncidentKind.HIGH_WATERMARK_REGRESSED
+    return finding(known, kind, severity, evidence, replica_id=F.col(C.LEADER_ID), offsets=offsets)
+
+
+def times_without_leader(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per stretch in which nobody led: from an epoch with leader -1 to the next with a leader.
+
+    After the last in-sync replica was told to stop it is what somebody wanted, and only information.
+    """
+    changes = [landed[name] for name in (T.METADATA_CHANGES.name, T.LEADER_CHANGES.name)]
+    told = [
+        rows.select(*C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.LEADER_ID, C.EVENT_TIME).where(
+            F.col(C.LEADER_ID).isNotNull() & (F.col(C.LEADER_EPOCH) >= 0)
+        )
+        for rows in changes
+    ]
+    per_epoch = (
+        told[0]
+        .unionByName(told[1])
+        .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
+        .agg(
+            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
+            F.max(C.LEADER_ID).alias(C.LEADER_ID),
+            F.min(C.EVENT_TIME).alias(C.STARTED_AT),
+        )
+    )
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
+    led_by = F.when(F.col(C.LEADER_ID) >= 0, F.col(C.LEADER_ID))
+    known = per_epoch.withColumns(
+        {
+            "last_leader": F.last(led_by, ignorenulls=True).over(in_order.rowsBetween(FIRST, -1)),
+            "is_begin": F.lag(C.LEADER_ID).over(in_order) != NO_REPLICA,
+            C.ENDED_AT: F.first(F.when(led_by.isNotNull(), F.col(C.STARTED_AT)), ignorenulls=True).over(
+                in_order.rowsBetween(1, Window.unboundedFollowing)
+            ),
+        }
+    )
+    gaps = known.where((F.col(C.LEADER_ID) == NO_REPLICA) & F.coalesce("is_begin", F.lit(True)))
+    return _no_leader(gaps.join(_stops(landed), [str(C.CLUSTER_ID), "last_leader"], "left"))
+
+
+def _stops(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per broker that began a controlled shutdown: the times."""
+    stopping = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.PROCESS_STOPPING.value)
+    return stopping.groupBy(C.CLUSTER_ID, F.col(C.BROKER_ID).alias("last_leader")).agg(
+        F.collect_list(C.EVENT_TIME).alias("stops")
+    )
+
+
+def _no_leader(gaps: DataFrame) -> DataFrame:
+    # The controller moves the leader within the shutdown (controlled.shutdown.*), a minute is far more than it takes.
+    near = F.expr("INTERVAL 60 SECONDS")
+    is_planned = F.coalesce(
+        F.exists("stops", lambda at: (at <= F.col(C.STARTED_AT) + near) & (at >= F.col(C.STARTED_AT) - near)),
+        F.lit(False),
+    )
+    severity = F.when(is_planned, Severity.INFO.value).otherwise(Severity.CRITICAL.value)
+    until = F.when(F.col(C.ENDED_AT).isNull(), "still").otherwise(
+        F.concat(F.lit("for "), seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT)))
+    )
+    evidence = F.concat(
+        text("no leader from epoch {} on, {}; the last was {}", C.LEADER_EPOCH, until, "last_leader"),
+        F.when(is_planned, ", which was told to stop").otherwise(""),
+    )
+    return finding(gaps, IncidentKind.NO_LEADER, severity, evidence)

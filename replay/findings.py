@@ -1,0 +1,62 @@
+"""Findings: the one shape in which every finder of incidents returns its rows."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
+from schemas.kinds import IncidentKind, Severity
+
+FOUND = tuple(c for c in T.INCIDENTS.columns if c != C.INCIDENT_ID)
+
+
+def finding(
+    rows: DataFrame,
+    kind: IncidentKind | Column,
+    severity: Severity | Column,
+    evidence: Column,
+    *,
+    replica_id: Column | None = None,
+    offsets: tuple[Column, Column] | None = None,
+) -> DataFrame:
+    """One row per row of `rows`, which have the partition key, capture_id, leader_epoch, started_at and ended_at.
+
+    Without `offsets` the finding is of no range, and -1 stands for both ends.
+    """
+    first, end = offsets or (F.lit(UNKNOWN_OFFSET), F.lit(UNKNOWN_OFFSET))
+    values: dict[str, Column] = {
+        C.KIND: F.lit(str(kind.value)) if isinstance(kind, IncidentKind) else kind,
+        C.SEVERITY: F.lit(str(severity.value)) if isinstance(severity, Severity) else severity,
+        C.REPLICA_ID: F.lit(NO_REPLICA) if replica_id is None else replica_id,
+        C.FROM_OFFSET: first,
+        C.TO_OFFSET: end,
+        C.EVIDENCE: evidence,
+    }
+    return rows.select(*[values.get(c, F.col(c)).cast(c.type).alias(c) for c in FOUND])
+
+
+def text(pattern: str, *values: Column | str) -> Column:
+    """Return `pattern` with each `{}` replaced by a value as SQL writes it; `?` where that is NULL."""
+    parts = pattern.split("{}")
+    texts = [F.coalesce(F.col(v) if isinstance(v, str) else v, F.lit(None)).cast("string") for v in values]
+    pieces = [F.lit(parts[0])]
+    for value, part in zip(texts, parts[1:], strict=True):
+        pieces += [F.coalesce(value, F.lit("?")), F.lit(part)]
+    return F.concat(*pieces)
+
+
+def seconds(start: Column, end: Column) -> Column:
+    """Return the time between two timestamps as a text like `3.250 s`."""
+    return F.concat(F.format_number((F.unix_micros(end) - F.unix_micros(start)) / 1_000_000, 3), F.lit(" s"))
+
+
+def with_id(found: DataFrame) -> DataFrame:
+    """One row per finding, of `schemas.tables.INCIDENTS`: its id is a digest of what, where, which range and when."""
+    what = (C.KIND, *C.PARTITION_KEY, C.LEADER_EPOCH, C.REPLICA_ID, C.FROM_OFFSET, C.TO_OFFSET)
+    named = [F.coalesce(F.col(c).cast("string"), F.lit("")) for c in what]
+    when = F.coalesce(F.unix_micros(C.STARTED_AT).cast("string"), F.lit(""))
+    digest = F.substring(F.sha2(F.concat_ws("|", *named, when), 256), 1, 32)
+    return T.INCIDENTS.conform(found.withColumn(C.INCIDENT_ID, digest))

@@ -1,0 +1,56 @@
+"""`incidents`: every finding of a cluster's history, put together.
+
+Finders take the landed events and the three timelines, as anybody who reads the tables could, and return rows of one
+shape. What says how far a leader's log and HW came is a few rows a partition, made once (`replay.spans`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from replay.consumers import reads_of_lost_records
+from replay.contradictions import contradictions
+from replay.cuts import cuts_below_high_watermark
+from replay.divergence import divergences
+from replay.elections import elections, regressions, times_without_leader, unclean_elections
+from replay.findings import with_id
+from replay.isr_story import isr_changes, isr_steps, times_under_min_isr
+from replay.loss_ledger import loss_findings
+from replay.losses import losses
+from replay.profile import Profile
+from replay.spans import contacts, spans
+from replay.stale_members import stale_isr_members
+from replay.stalls import stalled_high_watermarks
+
+
+def incidents(
+    landed: Mapping[str, DataFrame],
+    leader_timeline: DataFrame,
+    replica_timeline: DataFrame,
+    truncations: DataFrame,
+    profile: Profile,
+    keep: Callable[[DataFrame], DataFrame],
+) -> DataFrame:
+    """One row per finding, of `schemas.tables.INCIDENTS`; `keep` is what to do with a stage read more than once."""
+    led = keep(spans(leader_timeline))
+    elected = elections(landed, led)
+    took_part = keep(contacts(replica_timeline))
+    lost = keep(losses(landed, led, took_part, truncations))
+    found = [
+        loss_findings(landed, lost, truncations, elected),
+        cuts_below_high_watermark(truncations, led),
+        unclean_elections(elected),
+        regressions(led),
+        times_without_leader(landed),
+        isr_changes(isr_steps(leader_timeline)),
+        times_under_min_isr(leader_timeline),
+        stalled_high_watermarks(leader_timeline, profile),
+        stale_isr_members(leader_timeline, profile),
+        divergences(landed, lost, took_part, truncations),
+        reads_of_lost_records(landed, lost),
+        *contradictions(landed, took_part, truncations),
+    ]
+    return with_id(reduce(DataFrame.unionByName, found))

@@ -1,0 +1,63 @@
+"""Spans: a leadership in one row, made of the leader's timeline; what post-mortem questions are asked of.
+
+A partition has few of them, so that everything derived from them is small.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.windows import FIRST, NOW
+from schemas import columns as C
+from schemas.kinds import EventType, Role
+
+NUMBER = "number"
+"""int: leaderships of one leader epoch from 1: the leader's process may restart and keep its epoch."""
+START_LEO = "start_log_end_offset"
+"""bigint: the leader's LEO when it began; NULL where no line tells."""
+START_HW = "start_high_watermark"
+"""bigint: its HW then."""
+END_LEO = "end_log_end_offset"
+"""bigint: the highest LEO it came to."""
+START_ISR = "start_isr"
+END_ISR = "end_isr"
+"""array<int>: the committed ISR when it began; the widest the leader knew of at its end, joining replicas included."""
+REQUESTS = "requests"
+"""bigint: appends and fetches of the leadership that the capture shows."""
+SPAN = (*C.PARTITION_KEY, C.LEADER_EPOCH, NUMBER)
+
+
+def spans(leader_timeline: DataFrame) -> DataFrame:
+    """One row per leadership: `SPAN`, capture_id, leader_id, started_at, last_at and what its columns above say."""
+    begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
+    so_far = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ).rowsBetween(FIRST, NOW)
+    numbered = leader_timeline.withColumn(NUMBER, F.greatest(F.lit(1), F.sum(begins.cast("int")).over(so_far)))
+    is_request = F.col(C.EVENT_TYPE).isin(EventType.APPEND.value, EventType.FETCH.value)
+    known_leo = begins & (F.col(C.LOG_END_OFFSET) >= 0)
+    return numbered.groupBy(*SPAN).agg(
+        F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
+        F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
+        F.coalesce(F.min(F.when(begins, F.col(C.EVENT_TIME))), F.min(C.EVENT_TIME)).alias(C.STARTED_AT),
+        F.max(C.EVENT_TIME).alias("last_at"),
+        # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
+        F.max(F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH))).alias(START_LEO),
+        F.max(F.when(begins, F.col(C.HIGH_WATERMARK))).alias(START_HW),
+        F.max(C.LOG_END_OFFSET).alias(END_LEO),
+        F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
+        F.max(F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH)).alias(C.HIGH_WATERMARK_HIGH),
+        F.max(C.LOG_START_OFFSET).alias(C.LOG_START_OFFSET),
+        F.max(F.when(begins, F.col(C.ISR))).alias(START_ISR),
+        F.max_by(F.coalesce(C.MAXIMAL_ISR, C.ISR), C.EVENT_SEQ).alias(END_ISR),
+        F.count_if(is_request).alias(REQUESTS),
+    )
+
+
+def contacts(replica_timeline: DataFrame) -> DataFrame:
+    """One row per replica and leader epoch it led or fetched successfully in, with the LEO it came to."""
+    took_part = (F.col(C.ROLE) == Role.LEADER.value) | (F.col(C.REMOTE_LEO) >= 0)
+    return (
+        replica_timeline.where(took_part)
+        .groupBy(*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH)
+        .agg(F.max(F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH)).alias(C.LOG_END_OFFSET))
+    )

@@ -1,0 +1,267 @@
+"""Findings on literal rows: each topic is a small history of its own, all of them looked through in one Spark job."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from replay.incidents import incidents
+from replay.profile import Profile
+from schemas import tables as T
+from tests.checked_rows import Given, at, became_leader, event, lost, state
+from tests.frames import rows
+
+pytestmark = pytest.mark.spark
+Rows = Mapping[T.Table, list[Given]]
+
+
+def of(topic: str, history: Mapping[T.Table, Any]) -> Rows:
+    """The history as one of another topic."""
+    return {table: [{**row, "topic": topic} for row in given] for table, given in history.items()}
+
+
+def led(*events: Given, **more: Any) -> Rows:
+    """A history of leaders' events alone."""
+    return {T.LEADER_TIMELINE: [{**row, **more} for row in events]}
+
+
+def changes(*epochs: tuple[int, int, int], **more: Any) -> list[Given]:
+    """Lines of leader changes: epoch, the broker that wrote the line, and the leader it names."""
+    return [became_leader(e, broker, leader_id=leader, **more) for e, broker, leader in epochs]
+
+
+def fetch(**more: Any) -> Given:
+    """A successful fetch from the leader of epoch 0."""
+    silent = {"error_code": 0, "session_id": 0, "session_epoch": -1, "records_size": 0, "response_high_watermark": -1}
+    return {**became_leader(0, 1), "replica_id": 2, "is_implied": False, "source_line": 9, **silent, **more}
+
+
+def produce(base: int, last: int, acks: int, error: int = 0) -> Given:
+    """An append at the leader of epoch 0."""
+    return {**became_leader(0, 1), "base_offset": base, "last_offset": last, "acks": acks, "error_code": error}
+
+
+HELD_UP = {"isr": [1, 2], "maximal_isr": [1, 2], "remote_log_end_offset": {2: 4}, "high_watermark_limited_by": [2]}
+UNCLEAN = {T.METADATA_CHANGES: [{**became_leader(1, 2), "is_unclean": True}]}
+
+HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
+    "ledger": lost() | {
+        T.FETCH_EVENTS: [
+            fetch(replica_id=-1, client_id="reader", fetch_offset=10, records_size=9, response_high_watermark=11),
+            fetch(replica_id=-1, client_id="below", fetch_offset=9, records_size=9, response_high_watermark=10),
+        ],
+        T.PRODUCE_EVENTS: [produce(10, 10, acks=-1)],
+    },
+    "whole": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 10, 10, log_start_offset=10)),
+    "split": led(event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 6, 6, isr=[2])) | UNCLEAN | {
+        T.PRODUCE_EVENTS: [produce(6, 7, acks=-1), produce(8, 8, acks=1), produce(9, 9, acks=-1, error=7)],
+    },
+    "bounds": led(event(0, 1, 0, 0), event(0, 2, 10, 5, high_watermark_high=8), event(1, 1, 4, 4)),
+    "silent": led(event(0, 1, 0, 0), event(0, 2, 10, 5), event(2, 1, 4, 4)) | {
+        T.LEADER_CHANGES: changes((1, 2, 9)),
+    },
+    "old_tail": led(
+        event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 8, 8), event(1, 2, 12, 12),
+        event(2, 1, 10, 8, leader_id=1),
+    ) | {
+        T.REPLICA_TIMELINE: [state(1, 0, 2, 10, 8, role="LEADER"), state(2, 0, 2, 8, 8, remote_log_end_offset=8)],
+    },
+    "in_flight": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 10, 10)) | {
+        T.TRUNCATIONS: [{
+            "replica_id": 1, "leader_epoch": 1, "event_time": at(15), "from_offset": 12, "to_offset": 10,
+            "high_watermark_before": 9, "partition_high_watermark_before": 10, "method": "fetch_divergence",
+            "is_stated": True,
+        }],
+    },
+    "isr": led(
+        event(0, 1, 5, 5), event(0, 2, 5, 5, isr=[1, 2], is_under_min_isr=False),
+        event(0, 3, 5, 5, isr=[1], is_under_min_isr=True), event(0, 8, 5, 5),
+    ),
+    "stalled": led(event(0, 1, 5, 5), event(0, 2, 9, 5, **HELD_UP), event(0, 4, 9, 9)),
+    "stale": led(
+        event(0, 1, 5, 5, remote_log_end_offset={2: -1, 3: -1}, maximal_isr=[1, 2, 3]),
+        *[
+            event(0, n, 5 + n, 5, event_type="APPEND", remote_log_end_offset={2: 5, 3: 5 + n}, maximal_isr=[1, 2, 3])
+            for n in range(2, 60)
+        ],
+        event(0, 60, 70, 70, maximal_isr=[1, 2, 3]),
+    ),
+    "leaderless": {T.LEADER_CHANGES: changes((0, 1, 1), (1, 1, -1), (2, 1, 1))},
+    "two_leaders": {T.LEADER_CHANGES: changes((3, 1, 1), (3, 2, 2))},
+    "stranger": {T.LEADER_CHANGES: changes((0, 1, 1), isr=[1, 7], replicas=[1, 2])},
+    "back": {
+        T.LEADER_CHANGES: [became_leader(0, 2, change_kind="become_follower", leader_id=1)],
+        T.REPLICA_TIMELINE: [state(2, 0, 1, 8, 5, remote_log_end_offset=8)],
+        T.TRUNCATIONS: [{
+            "replica_id": 2, "leader_epoch": 0, "event_time": at(5), "from_offset": 8, "to_offset": 6,
+            "high_watermark_before": 5, "partition_high_watermark_before": 5, "method": "leader_epoch",
+            "is_stated": False,
+        }],
+    },
+    "session": {T.FETCH_EVENTS: [
+        *[fetch(session_id=7, session_epoch=n, fetch_offset=n, source_line=n) for n in (1, 2, 5)],
+        # Of the run 6 to 8 of fetches that name nothing the last is a row: no gap.
+        fetch(session_id=7, session_epoch=8, fetch_offset=5, source_line=8, is_implied=True),
+    ]},
+    "diverged": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 9, 9), event(1, 2, 12, 9)) | {
+        T.REPLICA_TIMELINE: [state(1, 1, 3, 11, 9, remote_log_end_offset=11)],
+    },
+}  # fmt: skip
+
+COMMITTED, UNCOMMITTED = "COMMITTED_RECORDS_LOST", "UNCOMMITTED_RECORDS_LOST"
+UNKNOWN, BELOW = "RECORDS_LOST_UNKNOWN_IF_COMMITTED", "TRUNCATED_BELOW_HIGH_WATERMARK"
+CLEAN_RANGES = {
+    "ledger": {(COMMITTED, 10, 11)},
+    "whole": set(),
+    "split": {(COMMITTED, 6, 8), (UNCOMMITTED, 8, 10)},
+    "bounds": {(COMMITTED, 4, 5), (UNKNOWN, 5, 8), (UNCOMMITTED, 8, 10)},
+    "silent": {(COMMITTED, 4, 5), (UNKNOWN, 5, 10)},
+    "old_tail": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
+    "in_flight": {(UNCOMMITTED, 10, 12)},
+    "diverged": {(COMMITTED, 9, 10)},
+}
+
+
+@pytest.fixture(scope="module")
+def found(spark: SparkSession) -> Iterator[Mapping[str, list[Row]]]:
+    """Every finding by topic; those of no partition under the empty one."""
+    given: dict[T.Table, list[Given]] = defaultdict(list)
+    for topic, history in HISTORIES.items():
+        for table, told in of(topic, history).items():
+            given[table] += [{**became_leader(0, 1), **row} if table is T.TRUNCATIONS else row for row in told]
+    tables = {table: rows(spark, table, *given[table]) for table in (*T.LANDING_TABLES, *T.TIMELINE_TABLES)}
+    landed = {table.name: tables[table] for table in T.LANDING_TABLES}
+    kept: list[DataFrame] = []
+
+    def keep(stage: DataFrame) -> DataFrame:
+        kept.append(stage.persist())
+        return kept[-1]
+
+    timelines = (tables[table] for table in (T.LEADER_TIMELINE, T.REPLICA_TIMELINE, T.TRUNCATIONS))
+    by_topic: dict[str, list[Row]] = defaultdict(list)
+    for row in incidents(landed, *timelines, Profile(), keep).collect():  # type: ignore[arg-type,misc]
+        by_topic[row["topic"]].append(row)
+    yield by_topic
+    for stage in kept:
+        stage.unpersist()
+
+
+def of_kind(found: Mapping[str, list[Row]], topic: str, kind: str) -> list[Row]:
+    """The topic's findings of a kind, as they began."""
+    return sorted((r for r in found[topic] if r["kind"] == kind), key=lambda r: (r["started_at"], r["replica_id"]))
+
+
+def the(found: Mapping[str, list[Row]], topic: str, kind: str) -> Row:
+    """The topic's one finding of a kind."""
+    (only,) = of_kind(found, topic, kind)
+    return only
+
+
+def test_each_range_gone_is_told_once_with_its_class(found: Mapping[str, list[Row]]) -> None:
+    """Split at the HW, unknown between its bounds or where a leader left no file; nothing where nothing is gone."""
+    ranges = {
+        topic: {(r["kind"], r["from_offset"], r["to_offset"]) for r in of_topic if "RECORDS_LOST" in r["kind"]}
+        for topic, of_topic in found.items()
+    }
+
+    assert {topic: ranges.get(topic, set()) for topic in CLEAN_RANGES} == CLEAN_RANGES
+    assert {topic for topic, gone in ranges.items() if gone} == {topic for topic, gone in CLEAN_RANGES.items() if gone}
+
+
+def test_a_loss_names_election_replicas_and_what_producers_were_told(found: Mapping[str, list[Row]]) -> None:
+    """The evidence alone answers a post-mortem's first questions."""
+    gone = the(found, "ledger", COMMITTED)
+    assert (gone["leader_epoch"], gone["replica_id"], gone["severity"]) == (2, 3, "critical")
+    assert "election of leader 3 in epoch 2" in gone["evidence"]
+    assert "leader 2 of epoch 1 had records up to 11" in gone["evidence"]
+    assert "replica 1 in epoch 2 ([10, 11) by high_watermark)" in gone["evidence"]
+    assert "1 acknowledged with acks=-1" in gone["evidence"]
+
+    told = the(found, "split", UNCOMMITTED)
+    assert "(unclean)" in told["evidence"]
+    assert "1 acknowledged with acks=1, 1 not acknowledged (acks=-1, error 7)" in told["evidence"]
+    assert told["severity"] == "warning"
+    assert "leader 9 of epoch 1 left no file" in the(found, "silent", UNKNOWN)["evidence"]
+    assert "no PRODUCE line" in the(found, "in_flight", UNCOMMITTED)["evidence"]
+
+
+def test_unclean_elections_and_regressed_high_watermarks(found: Mapping[str, list[Row]]) -> None:
+    """Metadata's word on the election; a lower HW is a warning only where the records are not in the new log."""
+    assert the(found, "split", "UNCLEAN_ELECTION")["replica_id"] == 2
+    assert {topic for topic, rs in found.items() if any(r["kind"] == "UNCLEAN_ELECTION" for r in rs)} == {"split"}
+    regressed = of_kind(found, "ledger", "HIGH_WATERMARK_REGRESSED")
+    assert [(r["leader_epoch"], r["from_offset"], r["to_offset"], r["severity"]) for r in regressed] == [
+        (1, 10, 11, "info"),
+        (2, 10, 11, "warning"),
+    ]
+
+
+def test_cuts_below_the_partitions_high_watermark(found: Mapping[str, list[Row]]) -> None:
+    """Judged by the partition's HW and not the replica's own; a cut at it or above is none."""
+    cut = the(found, "ledger", BELOW)
+    assert (cut["replica_id"], cut["from_offset"], cut["to_offset"], cut["severity"]) == (1, 10, 11, "critical")
+    assert not of_kind(found, "in_flight", BELOW)
+
+
+def test_the_story_of_the_isr(found: Mapping[str, list[Row]]) -> None:
+    """Who left until when, who joined, and for how long the ISR was too small."""
+    shrunk = of_kind(found, "isr", "ISR_SHRUNK")
+    assert [(r["replica_id"], r["started_at"], r["ended_at"]) for r in shrunk] == [
+        (3, at(2).replace(tzinfo=None), at(8).replace(tzinfo=None)),
+        (2, at(3).replace(tzinfo=None), at(8).replace(tzinfo=None)),
+    ]
+    assert [r["replica_id"] for r in of_kind(found, "isr", "ISR_EXPANDED")] == [2, 3]
+    assert "out for 5.000 s" in of_kind(found, "isr", "ISR_EXPANDED")[0]["evidence"]
+    under = the(found, "isr", "UNDER_MIN_ISR")
+    assert (under["started_at"], under["ended_at"]) == tuple(at(s).replace(tzinfo=None) for s in (3, 8))
+
+
+def test_who_held_the_high_watermark_back(found: Mapping[str, list[Row]]) -> None:
+    """A stall names the replica and the reason; a member that should have left the ISR is told too."""
+    stalled = the(found, "stalled", "HIGH_WATERMARK_STALLED")
+    assert (stalled["replica_id"], stalled["from_offset"], stalled["to_offset"]) == (2, 5, 9)
+    assert stalled["severity"] == "info"
+    assert "for 2.000 s" in stalled["evidence"]
+    assert "[2] did not fetch" in stalled["evidence"]
+    stale = the(found, "stale", "STALE_ISR_MEMBER")
+    assert stale["replica_id"] == 2
+    assert the(found, "stale", "HIGH_WATERMARK_STALLED")["severity"] == "warning"
+
+
+def test_times_without_a_leader(found: Mapping[str, list[Row]]) -> None:
+    """From the epoch without a leader to the next with one; critical where nobody was told to stop."""
+    gap = the(found, "leaderless", "NO_LEADER")
+    assert (gap["leader_epoch"], gap["severity"]) == (1, "critical")
+    assert "for 10.000 s" in gap["evidence"]
+
+
+def test_consumers_of_what_is_gone(found: Mapping[str, list[Row]]) -> None:
+    """The client that was given the record, and not the one that stopped before it."""
+    read = the(found, "ledger", "CONSUMER_READ_LOST_RECORDS")
+    assert "client reader read [10, 11)" in read["evidence"]
+
+
+def test_divergence_that_no_cut_ended(found: Mapping[str, list[Row]]) -> None:
+    """A former leader that fetches on over its own records."""
+    apart = the(found, "diverged", "LOG_DIVERGENCE")
+    assert (apart["replica_id"], apart["from_offset"], apart["to_offset"]) == (1, 9, 10)
+    assert (apart["ended_at"], apart["severity"]) == (None, "critical")
+
+
+def test_contradictions_are_told_and_not_resolved(found: Mapping[str, list[Row]]) -> None:
+    """Each with its evidence; numbers that a run of implied fetches skips are no gap."""
+    assert "2 leaders of epoch 3" in the(found, "two_leaders", "TWO_LEADERS_IN_ONE_EPOCH")["evidence"]
+    assert the(found, "stranger", "ISR_MEMBER_IS_NO_REPLICA")["replica_id"] == 7
+    back = the(found, "back", "OFFSET_WENT_BACK")
+    assert (back["replica_id"], back["from_offset"], back["to_offset"]) == (2, 6, 8)
+    assert "request 5 follows 2" in the(found, "", "FETCH_SESSION_GAP")["evidence"]
+
+
+def test_every_finding_has_its_own_id(found: Mapping[str, list[Row]]) -> None:
+    """The id is the grain of `incidents`."""
+    ids = [row["incident_id"] for of_topic in found.values() for row in of_topic]
+    assert len(ids) == len(set(ids)) > 20

@@ -34,22 +34,27 @@ def _of_leaders(lost: DataFrame, took_part: DataFrame, truncations: DataFrame) -
     apart = lost.groupBy(*SPAN, C.CAPTURE_ID, C.LEADER_ID, C.STARTED_AT, PREVIOUS_LEADER, PREVIOUS_EPOCH).agg(
         F.min(SPLIT_AT).alias("begin"), F.max(ends).alias("end")
     ).where("begin < end").where(f"{PREVIOUS_LEADER} <> {C.LEADER_ID}")  # fmt: skip
-    cuts = truncations.select(
-        *C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(PREVIOUS_LEADER), F.col(C.LEADER_EPOCH).alias("cut_in"),
-        C.EVENT_TIME, C.TO_OFFSET,
-    )  # fmt: skip
-    back = took_part.select(
-        *C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(PREVIOUS_LEADER), F.col(C.LEADER_EPOCH).alias("back_in"),
-        F.col(C.LOG_END_OFFSET).alias("back_leo"),
-    )  # fmt: skip
-    is_ended = (F.col("cut_in") >= F.col(C.LEADER_EPOCH)) & (F.col(C.TO_OFFSET) <= F.col("begin"))
-    ended = apart.join(cuts, C.on_partition(PREVIOUS_LEADER)).where(is_ended)
-    ended = ended.groupBy(*SPAN).agg(F.min(C.EVENT_TIME).alias(C.ENDED_AT))
-    fetched = apart.join(back, C.on_partition(PREVIOUS_LEADER)).where(
-        (F.col("back_in") >= F.col(C.LEADER_EPOCH)) & (F.col("back_leo") > F.col("begin"))
+    former = F.col(C.REPLICA_ID).alias(PREVIOUS_LEADER)
+    cuts = truncations.groupBy(*C.PARTITION_KEY, former).agg(
+        F.collect_list(F.struct(C.LEADER_EPOCH, C.EVENT_TIME, C.TO_OFFSET)).alias("own_cuts")
     )
-    fetched = fetched.groupBy(*SPAN).agg(F.min("back_in").alias("back_in"))
-    rows = apart.join(ended, [*SPAN], "left").join(fetched, [*SPAN], "left")
+    back = took_part.groupBy(*C.PARTITION_KEY, former).agg(
+        F.collect_list(F.struct(C.LEADER_EPOCH, C.LOG_END_OFFSET)).alias("own_terms")
+    )
+    since = F.col(C.LEADER_EPOCH)
+    ended = F.filter("own_cuts", lambda it: (it[C.LEADER_EPOCH] >= since) & (it[C.TO_OFFSET] <= F.col("begin")))
+    fetched = F.filter("own_terms", lambda it: (it[C.LEADER_EPOCH] >= since) & (it[C.LOG_END_OFFSET] > F.col("begin")))
+    of_former = C.on_partition(PREVIOUS_LEADER)
+    rows = (
+        apart.join(cuts, of_former, "left")
+        .join(back, of_former, "left")
+        .withColumns(
+            {
+                C.ENDED_AT: F.array_min(F.transform(ended, lambda it: it[C.EVENT_TIME])),
+                "back_in": F.array_min(F.transform(fetched, lambda it: it[C.LEADER_EPOCH])),
+            }
+        )
+    )
     is_over, is_back = F.col(C.ENDED_AT).isNotNull(), F.col("back_in").isNotNull()
     severity = (
         F.when(is_over, Severity.INFO.value).when(is_back, Severity.CRITICAL.value).otherwise(Severity.WARNING.value)

@@ -73,23 +73,19 @@ def _with_split(led: DataFrame, took_part: DataFrame) -> DataFrame:
     since an older epoch holds that epoch's tail in place of what later leaders appended (an unclean election): they
     part where the first epoch it missed began, if its log was as long already when it went away.
     """
-    away = took_part.select(
-        *C.PARTITION_KEY,
-        F.col(C.REPLICA_ID).alias(C.LEADER_ID),
-        F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), F.col(C.LOG_END_OFFSET).alias("leo")).alias("seen"),
+    seen = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), F.col(C.LOG_END_OFFSET).alias("leo"))
+    away = took_part.groupBy(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(C.LEADER_ID)).agg(
+        F.sort_array(F.collect_list(seen)).alias("seen")
     )
-    last_seen = (
-        led.select(*SPAN, C.LEADER_ID)
-        .join(away, C.on_partition(C.LEADER_ID))
-        .where(F.col("seen.epoch") < F.col(C.LEADER_EPOCH))
-        .groupBy(*SPAN)
-        .agg(F.max("seen").alias("last_seen"))
+    earlier = F.filter("seen", lambda it: it["epoch"] < F.col(C.LEADER_EPOCH))
+    known = led.join(away, C.on_partition(C.LEADER_ID), "left").withColumn(
+        "last_seen", F.get(earlier, F.size(earlier) - 1)
     )
     missed = F.filter(STARTS, lambda it: it[C.LEADER_EPOCH] > F.col("last_seen.epoch"))
     missed_from = F.array_min(F.transform(missed, lambda it: it[START_LEO]))
     has_old_tail = (F.col(NUMBER) == 1) & (F.col("last_seen.leo") >= F.col(START_LEO))
     parted = F.when(has_old_tail, F.least(F.col(START_LEO), missed_from)).otherwise(F.col(START_LEO))
-    return led.join(last_seen, [*SPAN], "left").withColumn(SPLIT_AT, parted)
+    return known.withColumn(SPLIT_AT, parted)
 
 
 def _with_end(split: DataFrame, truncations: DataFrame) -> DataFrame:
@@ -98,22 +94,19 @@ def _with_end(split: DataFrame, truncations: DataFrame) -> DataFrame:
     An append in flight when the broker was killed is in no request log; what that broker cut off when it came back
     tells of it. A "Truncating to offset" whose LEO before is unknown removed one record at least.
     """
-    cuts = truncations.select(
-        *C.PARTITION_KEY,
-        F.col(C.REPLICA_ID).alias(PREVIOUS_LEADER),
-        F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET).alias("cut"),
+    cut = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET)
+    of_replica = truncations.groupBy(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(PREVIOUS_LEADER)).agg(
+        F.sort_array(F.collect_list(cut)).alias("all_cuts")
     )
-    first_cut = (
-        split.select(*SPAN, PREVIOUS_LEADER, SPLIT_AT)
-        .join(cuts, C.on_partition(PREVIOUS_LEADER))
-        .where((F.col("cut.epoch") >= F.col(C.LEADER_EPOCH)) & (F.col(f"cut.{C.TO_OFFSET}") <= F.col(SPLIT_AT)))
-        .groupBy(*SPAN)
-        .agg(F.min("cut").alias("cut"))
+    since = F.filter(
+        "all_cuts",
+        lambda it: (it["epoch"] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] <= F.col(SPLIT_AT)),
     )
+    with_cut = split.join(of_replica, C.on_partition(PREVIOUS_LEADER), "left").withColumn("cut", F.get(since, F.lit(0)))
     at_least = F.when(
         (F.col(f"cut.{C.FROM_OFFSET}") < 0) & (F.col(f"cut.{C.TO_OFFSET}") == F.col(SPLIT_AT)), F.col(SPLIT_AT) + 1
     ).otherwise(F.col(f"cut.{C.FROM_OFFSET}"))
-    known = split.join(first_cut, [*SPAN], "left").withColumn(HAD_UP_TO, F.greatest(HAD_UP_TO, at_least))
+    known = with_cut.withColumn(HAD_UP_TO, F.greatest(HAD_UP_TO, at_least))
     # Below its log start the previous leader kept nothing either: retention is no loss.
     return known.withColumn(SPLIT_AT, F.greatest(SPLIT_AT, "previous_log_start")).where(
         F.col(SPLIT_AT) < F.col(HAD_UP_TO)
@@ -138,15 +131,13 @@ def silent_epochs(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
 
 def _with_reason(gone: DataFrame, silent: DataFrame) -> DataFrame:
     """Return the ranges with `why_unknown`: why the HW may have been higher than known; NULL where it was not."""
-    epoch = F.col(f"silent.{C.LEADER_EPOCH}")
-    between = (epoch < F.col(C.LEADER_EPOCH)) & (epoch > F.col(PREVIOUS_EPOCH))
-    missing = (
-        gone.select(*SPAN, PREVIOUS_EPOCH)
-        .join(silent, C.on_partition())
-        .where(between)
-        .groupBy(*SPAN)
-        .agg(F.max("silent").alias("silent"))
+    missed = F.filter(
+        "silents",
+        lambda it: (it[C.LEADER_EPOCH] < F.col(C.LEADER_EPOCH)) & (it[C.LEADER_EPOCH] > F.col(PREVIOUS_EPOCH)),
     )
+    per_partition = silent.groupBy(*C.PARTITION_KEY).agg(F.collect_list("silent").alias("silents"))
+    known = gone.join(per_partition, C.on_partition(), "left").withColumn("silent", F.array_max(missed))
+    epoch = F.col(f"silent.{C.LEADER_EPOCH}")
     leader = F.col(f"silent.{C.LEADER_ID}").cast("string")
     unheard = F.concat(
         F.lit("leader "), leader, F.lit(" of epoch "), epoch.cast("string"), F.lit(" left no file in the capture")
@@ -155,7 +146,7 @@ def _with_reason(gone: DataFrame, silent: DataFrame) -> DataFrame:
         F.lit("no request to the leader of epoch "), F.col(PREVIOUS_EPOCH).cast("string"), F.lit(" is in the capture")
     )
     why = F.when(epoch.isNotNull(), unheard).when(F.col("previous_requests") == 0, no_requests)
-    return gone.join(missing, [*SPAN], "left").withColumn("why_unknown", why)
+    return known.withColumn("why_unknown", why)
 
 
 def _classed(gone: DataFrame) -> DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -11,7 +12,7 @@ from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS
 from replay.profile import Profile, profile_for
 from schemas import columns as C
-from schemas.tables import SETTINGS
+from schemas.tables import PRODUCE_EVENTS, SETTINGS
 from sources.server_log import KAFKA_VERSION
 
 PROTOCOL = ("metadata.version", "inter.broker.protocol.version")
@@ -35,4 +36,6 @@ def profile_of(landed: Mapping[str, DataFrame]) -> Profile:
     latest: dict[str, str] = {row[0]: row[1] for row in rows}
     protocol = next((latest[name] for name in PROTOCOL if name in latest), None)
     lag_time = latest.get(LAG_TIME)
-    return profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
+    profile = profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
+    transactional = landed[PRODUCE_EVENTS.name].where(F.col(C.IS_TRANSACTIONAL)).limit(1)
+    return replace(profile, has_transactions=not transactional.isEmpty())

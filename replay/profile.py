@@ -31,6 +31,8 @@ class Profile:
     """A replica that is fenced or shutting down is not proposed for the ISR (3.3; KIP-841)."""
     lag_time_ms: int = 30_000
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
+    has_transactions: bool = False
+    """Some producer wrote transactions: the LSO may lie below the HW, and is worked out at the price of a sort."""
 
     def what_if(self, **changes: object) -> Profile:
         """Return this profile with `changes`: the same events under another protocol."""

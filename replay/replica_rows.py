@@ -20,7 +20,10 @@ from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness, Role
 
-_STATE = (C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.LEADER_EPOCH)
+_STATE = (
+    C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.LEADER_EPOCH, C.EXACTNESS,
+    C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
+)  # fmt: skip
 
 
 def replica_states(known: DataFrame, slots: int) -> DataFrame:
@@ -100,7 +103,8 @@ def _state(slot: int) -> Column:
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
     leo_high = F.when(open_end, F.greatest(leo, F.col(C.LOG_END_OFFSET))).otherwise(leo)
     hw_high = F.when(open_end, F.greatest(clamped, F.col(C.RESPONSE_HIGH_WATERMARK))).otherwise(clamped)
-    hw_low = F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(clamped)
+    told_less = F.when(open_end, F.least(clamped, F.col(C.RESPONSE_HIGH_WATERMARK))).otherwise(clamped)
+    hw_low = F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(told_less)
     state = F.struct(
         F.get(F.col(SLOTS), F.lit(slot)).alias(C.REPLICA_ID),
         F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value).alias(C.ROLE),

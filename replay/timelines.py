@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from replay.events import events, placed
 from replay.evidence import decided_by_evidence
@@ -23,6 +24,7 @@ from replay.responses import with_responses
 from replay.restarts import follower_restarts
 from replay.sequence import with_event_seq
 from replay.settings import with_min_isr_changes
+from replay.stable import transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
 from replay.truncations import truncations
 from schemas import columns as C
@@ -79,8 +81,11 @@ def reconstruct(
     starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)
     known = with_high_watermark(states, starts)
     replicas = keep(replica_states(known, slots))
+    stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
+    if profile.has_transactions:
+        stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))
     return Timelines(
-        leader_timeline=leader_timeline(known, slots, profile),
+        leader_timeline=leader_timeline(stable, slots, profile),
         replica_timeline=replica_timeline(replicas),
         truncations=truncations(landed, replicas, profile),
     )

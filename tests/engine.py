@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from replay.assignment import assignments
@@ -53,6 +53,7 @@ def replayed(
 ) -> Iterator[Timelines]:
     """The timelines of landing rows; what the engine reads twice is kept while they are looked at."""
     landed = {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    spoken = replace(spoken, has_transactions=any(r["is_transactional"] for r in landing.get("produce_events", ())))
     with keeping() as keep:
         yield reconstruct(landed, keep(assignments(landed)), slots, spoken, keep)
 

@@ -33,7 +33,7 @@ def landed_from(spark: SparkSession, capture: str) -> dict[str, DataFrame]:
     files = discover(CAPTURES / capture / "capture")
     lines = read_lines(spark, files)
     told = land(lines, files, cluster_id=capture, capture_id=capture, timezone="UTC", known={}).tables
-    return {table.name: told[table.name].persist() for table in LANDING_TABLES if table.name in told}
+    return {table.name: told[table.name].localCheckpoint() for table in LANDING_TABLES if table.name in told}
 
 
 def union(landed: list[dict[str, DataFrame]]) -> dict[str, DataFrame]:

@@ -39,7 +39,18 @@ def truncations(landed: Mapping[str, DataFrame], states: DataFrame, profile: Pro
         F.coalesce(C.METHOD, F.lit(str(profile.truncation.value))).alias(C.METHOD),
         F.coalesce(C.IS_STATED, F.lit(False)).alias(C.IS_STATED),
     )  # fmt: skip
-    return T.TRUNCATIONS.conform(rows)
+    return T.TRUNCATIONS.conform(rows.withColumn(C.FROM_OFFSET, _from_where_the_last_ended()))
+
+
+def _from_where_the_last_ended() -> Column:
+    """Return the LEO before the cut; of a second round of truncation (KIP-279) that is where the first one cut to.
+
+    Between the rounds the replica's only request was answered with another diverging epoch, which is no event.
+    """
+    in_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).orderBy(C.EVENT_TIME, F.desc(C.TO_OFFSET))
+    last_from, last_to = F.lag(C.FROM_OFFSET).over(in_epoch), F.lag(C.TO_OFFSET).over(in_epoch)
+    goes_on = (last_from == F.col(C.FROM_OFFSET)) & (last_to > F.col(C.TO_OFFSET))
+    return F.when(goes_on, last_to).otherwise(F.col(C.FROM_OFFSET))
 
 
 def _numbered(cuts: DataFrame) -> DataFrame:

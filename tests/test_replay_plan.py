@@ -1,0 +1,61 @@
+"""The physical plan of the engine: what a run costs is decided there."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from replay.assignment import assignments
+from replay.leader import leader_states
+from replay.leader_rows import leader_timeline, with_high_watermark
+from replay.leaderships import leaderships
+from replay.profile import Profile
+from replay.restarts import follower_restarts
+from replay.starts import last_responses, leadership_starts
+from replay.timelines import ordered_events, reconstruct
+from schemas import columns as C
+from schemas.tables import LANDING_TABLES
+from tests.frames import rows
+from tests.twin.histories import history
+
+pytestmark = pytest.mark.spark
+
+SLOTS = 3
+
+
+def plan_of(frame: DataFrame) -> str:
+    """The physical plan, a line a node."""
+    return str(frame._jdf.queryExecution().executedPlan().toString())
+
+
+@pytest.fixture(scope="module")
+def landed(spark: SparkSession) -> dict[str, DataFrame]:
+    """A history's landing tables."""
+    landing = history(3).landing
+    return {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+
+
+def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
+    """From the ordered events to `leader_timeline` the events are where they must be: all windows agree on that."""
+    begun, restarts, assigned = leaderships(landed), follower_restarts(landed), assignments(landed)
+    ordered = ordered_events(landed, begun, restarts, assigned, SLOTS, Profile()).localCheckpoint()
+    states = leader_states(ordered, SLOTS, Profile())
+    summaries = last_responses(states, SLOTS).localCheckpoint()
+    starts = leadership_starts(summaries, begun, restarts, assigned, SLOTS).localCheckpoint()
+    known = with_high_watermark(states, starts).withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
+    plan = plan_of(leader_timeline(known, SLOTS, Profile()))
+
+    assert re.findall(r"\bExchange |SortMergeJoin|ShuffledHashJoin", plan) == []
+    assert len(re.findall(r"\bWindow \[", plan)) > 5
+
+
+def test_nothing_leaves_the_jvm(landed: dict[str, DataFrame]) -> None:
+    """No Python worker, no pandas, no RDD: only Spark's own nodes."""
+    timelines = reconstruct(landed, assignments(landed), SLOTS, Profile(has_transactions=True))
+    for frame in (timelines.leader_timeline, timelines.replica_timeline, timelines.truncations):
+        plan = plan_of(frame)
+        assert re.findall(r"Python|Pandas|Arrow|ExternalRDD|MapPartitions", plan) == []
+        assert "Window [" in plan

@@ -30,7 +30,8 @@ CONF = "TIDEGAUGE_SPARK_CONF"
 def spark_session(app_name: str, *, warehouse: str, input_bytes: int | None = None) -> SparkSession:
     """The session to work in: the active one, spark-submit's, or a new local one with Delta, in UTC.
 
-    `input_bytes` is the size of what will be read, where that is known: little gets the settings of spark-small.conf.
+    `input_bytes` is the size of what will be read, where that is known, else the size of the warehouse where that is
+    on this machine: little gets the settings of spark-small.conf.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must find the driver's packages
     spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse, input_bytes)
@@ -77,13 +78,21 @@ def _local_settings(warehouse: str, input_bytes: int | None) -> dict[str, str]:
     if not path.is_file():
         message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
         raise CouldNotRunError(message)
-    small = input_bytes is not None and input_bytes <= SMALL_BYTES and path == LOCAL_CONF
+    size = _stored_bytes(Path(warehouse)) if input_bytes is None else input_bytes
+    small = size is not None and size <= SMALL_BYTES and path == LOCAL_CONF
     return {
         "spark.master": "local[*]",
         "spark.sql.warehouse.dir": warehouse,
         **read_properties(path),
         **(read_properties(SMALL_CONF) if small else {}),
     }
+
+
+def _stored_bytes(warehouse: Path) -> int | None:
+    """Bytes of the tables below a warehouse of this machine; None for one that is not here."""
+    if not warehouse.is_dir():
+        return None
+    return sum(path.stat().st_size for path in warehouse.rglob("*.parquet"))
 
 
 def _delta_is_fetched() -> bool:

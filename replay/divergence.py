@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings import finding, text
@@ -55,21 +55,27 @@ def _of_leaders(lost: DataFrame, took_part: DataFrame, truncations: DataFrame) -
             }
         )
     )
-    is_over, is_back = F.col(C.ENDED_AT).isNotNull(), F.col("back_in").isNotNull()
-    severity = (
-        F.when(is_over, Severity.INFO.value).when(is_back, Severity.CRITICAL.value).otherwise(Severity.WARNING.value)
-    )
-    fate = (
-        F.when(is_over, text("replica {} cut its own at {}", PREVIOUS_LEADER, C.ENDED_AT))
-        .when(is_back, text("replica {} fetches since epoch {} and has cut nothing", PREVIOUS_LEADER, "back_in"))
-        .otherwise(text("replica {} has not been back", PREVIOUS_LEADER))
-    )
+    severity, fate = _fate()
     evidence = text(
         "[{}, {}): replica {} had records of epoch {} or before, leader {} appended others in epoch {}; {}",
         "begin", "end", PREVIOUS_LEADER, PREVIOUS_EPOCH, C.LEADER_ID, C.LEADER_EPOCH, fate,
     )  # fmt: skip
     offsets = (F.col("begin"), F.col("end"))
     return finding(rows, _KIND, severity, evidence, replica_id=F.col(PREVIOUS_LEADER), offsets=offsets)
+
+
+def _fate() -> tuple[Column, Column]:
+    """Return the severity and, in words, what became of the predecessor's own records."""
+    is_over, is_back = F.col(C.ENDED_AT).isNotNull(), F.col("back_in").isNotNull()
+    severity = (
+        F.when(is_over, Severity.INFO.value).when(is_back, Severity.CRITICAL.value).otherwise(Severity.WARNING.value)
+    )
+    words = (
+        F.when(is_over, text("replica {} cut its own at {}", PREVIOUS_LEADER, C.ENDED_AT))
+        .when(is_back, text("replica {} fetches since epoch {} and has cut nothing", PREVIOUS_LEADER, "back_in"))
+        .otherwise(text("replica {} has not been back", PREVIOUS_LEADER))
+    )
+    return severity, words
 
 
 def _of_dumps(batches: DataFrame) -> DataFrame:

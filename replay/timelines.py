@@ -27,6 +27,7 @@ from replay.settings import with_min_isr_changes
 from replay.stable import transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
 from replay.truncations import truncations
+from replay.untold import with_untold_leaderships
 from schemas import columns as C
 from schemas import tables as T
 
@@ -75,6 +76,7 @@ def reconstruct(
     `replay.assignment.assignments` of them and `slots` the size of its longest; `profile` the protocol the cluster
     spoke.
     """
+    landed = with_untold_leaderships(landed)
     begun, restarts = keep(leaderships(landed)), keep(follower_restarts(landed))
     ordered = ordered_events(landed, begun, restarts, assigned, slots, profile)
     states = keep(leader_states(ordered, slots, profile))

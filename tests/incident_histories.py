@@ -1,0 +1,105 @@
+"""Small histories, a topic each, of which the findings are known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from schemas import tables as T
+from tests.checked_rows import Given, at, became_leader, event, lost, state
+
+Rows = Mapping[T.Table, list[Given]]
+
+
+def of(topic: str, history: Mapping[T.Table, Any]) -> Rows:
+    """The history as one of another topic."""
+    return {table: [{**row, "topic": topic} for row in given] for table, given in history.items()}
+
+
+def led(*events: Given, **more: Any) -> Rows:
+    """A history of leaders' events alone."""
+    return {T.LEADER_TIMELINE: [{**row, **more} for row in events]}
+
+
+def changes(*epochs: tuple[int, int, int], **more: Any) -> list[Given]:
+    """Lines of leader changes: epoch, the broker that wrote the line, and the leader it names."""
+    return [became_leader(e, broker, leader_id=leader, **more) for e, broker, leader in epochs]
+
+
+def fetch(**more: Any) -> Given:
+    """A successful fetch from the leader of epoch 0."""
+    silent = {"error_code": 0, "session_id": 0, "session_epoch": -1, "records_size": 0, "response_high_watermark": -1}
+    return {**became_leader(0, 1), "replica_id": 2, "is_implied": False, "source_line": 9, **silent, **more}
+
+
+def produce(base: int, last: int, acks: int, error: int = 0) -> Given:
+    """An append at the leader of epoch 0."""
+    return {**became_leader(0, 1), "base_offset": base, "last_offset": last, "acks": acks, "error_code": error}
+
+
+HELD_UP = {"isr": [1, 2], "maximal_isr": [1, 2], "remote_log_end_offset": {2: 4}, "high_watermark_limited_by": [2]}
+UNCLEAN = {T.METADATA_CHANGES: [{**became_leader(1, 2), "is_unclean": True}]}
+
+HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
+    "ledger": lost() | {
+        T.FETCH_EVENTS: [
+            fetch(replica_id=-1, client_id="reader", fetch_offset=10, records_size=9, response_high_watermark=11),
+            fetch(replica_id=-1, client_id="below", fetch_offset=9, records_size=9, response_high_watermark=10),
+        ],
+        T.PRODUCE_EVENTS: [produce(10, 10, acks=-1)],
+    },
+    "whole": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 10, 10, log_start_offset=10)),
+    "split": led(event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 6, 6, isr=[2])) | UNCLEAN | {
+        T.PRODUCE_EVENTS: [produce(6, 7, acks=-1), produce(8, 8, acks=1), produce(9, 9, acks=-1, error=7)],
+    },
+    "bounds": led(event(0, 1, 0, 0), event(0, 2, 10, 5, high_watermark_high=8), event(1, 1, 4, 4)),
+    "silent": led(event(0, 1, 0, 0), event(0, 2, 10, 5), event(2, 1, 4, 4)) | {
+        T.LEADER_CHANGES: changes((1, 2, 9)),
+    },
+    "old_tail": led(
+        event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 8, 8), event(1, 2, 12, 12),
+        event(2, 1, 10, 8, leader_id=1),
+    ) | {
+        T.REPLICA_TIMELINE: [state(1, 0, 2, 10, 8, role="LEADER"), state(2, 0, 2, 8, 8, remote_log_end_offset=8)],
+    },
+    "in_flight": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 10, 10)) | {
+        T.TRUNCATIONS: [{
+            "replica_id": 1, "leader_epoch": 1, "event_time": at(15), "from_offset": 12, "to_offset": 10,
+            "high_watermark_before": 9, "partition_high_watermark_before": 10, "method": "fetch_divergence",
+            "is_stated": True,
+        }],
+    },
+    "isr": led(
+        event(0, 1, 5, 5), event(0, 2, 5, 5, isr=[1, 2], is_under_min_isr=False),
+        event(0, 3, 5, 5, isr=[1], is_under_min_isr=True), event(0, 8, 5, 5),
+    ),
+    "stalled": led(event(0, 1, 5, 5), event(0, 2, 9, 5, **HELD_UP), event(0, 4, 9, 9)),
+    "stale": led(
+        event(0, 1, 5, 5, remote_log_end_offset={2: -1, 3: -1}, maximal_isr=[1, 2, 3]),
+        *[
+            event(0, n, 5 + n, 5, event_type="APPEND", remote_log_end_offset={2: 5, 3: 5 + n}, maximal_isr=[1, 2, 3])
+            for n in range(2, 60)
+        ],
+        event(0, 60, 70, 70, maximal_isr=[1, 2, 3]),
+    ),
+    "leaderless": {T.LEADER_CHANGES: changes((0, 1, 1), (1, 1, -1), (2, 1, 1))},
+    "two_leaders": {T.LEADER_CHANGES: changes((3, 1, 1), (3, 2, 2))},
+    "stranger": {T.LEADER_CHANGES: changes((0, 1, 1), isr=[1, 7], replicas=[1, 2])},
+    "back": {
+        T.LEADER_CHANGES: [became_leader(0, 2, change_kind="become_follower", leader_id=1)],
+        T.REPLICA_TIMELINE: [state(2, 0, 1, 8, 5, remote_log_end_offset=8)],
+        T.TRUNCATIONS: [{
+            "replica_id": 2, "leader_epoch": 0, "event_time": at(5), "from_offset": 8, "to_offset": 6,
+            "high_watermark_before": 5, "partition_high_watermark_before": 5, "method": "leader_epoch",
+            "is_stated": False,
+        }],
+    },
+    "session": {T.FETCH_EVENTS: [
+        *[fetch(session_id=7, session_epoch=n, fetch_offset=n, source_line=n) for n in (1, 2, 5)],
+        # Of the run 6 to 8 of fetches that name nothing the last is a row: no gap.
+        fetch(session_id=7, session_epoch=8, fetch_offset=5, source_line=8, is_implied=True),
+    ]},
+    "diverged": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 9, 9), event(1, 2, 12, 9)) | {
+        T.REPLICA_TIMELINE: [state(1, 1, 3, 11, 9, remote_log_end_offset=11)],
+    },
+}  # fmt: skip

@@ -1,0 +1,106 @@
+"""Mutants of the engine's protocol: each must be told from the right one by some story.
+
+A rule whose loss no story notices is a rule nothing tests.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from replay import high_watermark, in_sync, leader, rules
+from replay.profile import Profile
+from tests.engine import by_topic, disagreement, profile, replayed
+from tests.story import SCENARIOS, Story, load
+from tests.twin.rows import Row
+
+pytestmark = [pytest.mark.spark, pytest.mark.long]
+
+NEWEST = profile("4.1.0", "4.1", 30_000)
+Mutation = Callable[[pytest.MonkeyPatch], object]
+
+
+def without_rule(number: int) -> Mutation:
+    """The rules table less one row."""
+    return lambda patch: patch.setattr(rules, "RULES", rules.RULES[:number] + rules.RULES[number + 1 :])
+
+
+def without_occasion(number: int) -> Mutation:
+    """One occasion less on which the HW is evaluated."""
+    occasions = rules.EVALUATES_HIGH_WATERMARK
+    return lambda patch: patch.setattr(rules, "EVALUATES_HIGH_WATERMARK", occasions[:number] + occasions[number + 1 :])
+
+
+def without_gate(patch: pytest.MonkeyPatch) -> object:
+    """The HW moves under min ISR."""
+    return patch.setattr(high_watermark, "allows", lambda _: F.lit(True))
+
+
+def nobody_waits(patch: pytest.MonkeyPatch) -> object:
+    """A caught-up replica outside the ISR does not hold the HW."""
+    return patch.setattr(high_watermark, "is_caught_up", lambda *_: F.lit(False))
+
+
+def everybody_waits(patch: pytest.MonkeyPatch) -> object:
+    """A replica outside the ISR holds it however long ago it was caught up."""
+    return patch.setattr(high_watermark, "is_caught_up", lambda *_: F.lit(True))
+
+
+def nobody_joins(patch: pytest.MonkeyPatch) -> object:
+    """A joining replica does not hold the HW before it is committed."""
+    return patch.setattr(in_sync, "may_join", lambda *_: F.lit(False))
+
+
+MUTANTS: dict[str, Mutation] = {
+    **{f"rule {n}: {rule.because}": without_rule(n) for n, rule in enumerate(rules.RULES)},
+    **{f"occasion {n}: {event}": without_occasion(n) for n, (event, *_) in enumerate(rules.EVALUATES_HIGH_WATERMARK)},
+    "no gate": without_gate,
+    "nobody waits": nobody_waits,
+    "everybody waits": everybody_waits,
+    "nobody joins": nobody_joins,
+}
+
+
+@pytest.fixture(scope="module")
+def stories() -> list[Story]:
+    """The stories of the newest protocol."""
+    told = [load(path) for path in sorted(SCENARIOS.glob("*.txt"))]
+    return [s for s in told if profile(s.profile.kafka_version, s.profile.protocol_version, s.lag_ms) == NEWEST]
+
+
+def differing(spark: SparkSession, stories: list[Story], spoken: Profile) -> list[str]:
+    """The stories of which the engine rebuilds another leader timeline than the twin."""
+    landing: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for story in stories:
+        for table, rows in story.landing.items():
+            landing[table].extend(rows)
+    with replayed(spark, landing, 5, spoken) as timelines:
+        rebuilt = by_topic(timelines.leader_timeline)
+    found = []
+    for story in stories:
+        for number, cluster in story.clusters.items():
+            expected: list[Row] = cluster.rows.leader
+            made = [row for row in rebuilt[cluster.rows.topic] if row["partition"] == number]
+            if disagreement(story.name, expected, made):
+                found.append(story.name)
+    return found
+
+
+def test_the_right_one_differs_nowhere(spark: SparkSession, stories: list[Story]) -> None:
+    """Else a mutant would die of something else."""
+    assert differing(spark, stories, replace(NEWEST)) == []
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_mutant_dies(name: str, spark: SparkSession, stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some story is rebuilt wrongly without it."""
+    MUTANTS[name](monkeypatch)
+    monkeypatch.setattr(leader, "evaluates_high_watermark", rules.evaluates_high_watermark)
+
+    assert differing(spark, stories, NEWEST) != []

@@ -8,7 +8,9 @@ counted by that commit itself: no second pass over the data, and an answer also 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -48,8 +50,9 @@ class Warehouse:
     path: str
 
     def location(self, table: Table) -> str:
-        """Folder of the table."""
-        return f"{self.path.rstrip('/')}/{table.name}"
+        """Folder of the table; absolute, for Delta takes a relative one for the name of a schema."""
+        root = self.path if urlsplit(self.path).scheme else str(Path(self.path).absolute())
+        return f"{root.rstrip('/')}/{table.name}"
 
     def has(self, table: Table) -> bool:
         """Whether the table is there."""

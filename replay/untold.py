@@ -1,7 +1,8 @@
 """Leaderships that no broker's log tells of: state-change.log is missing, or was cut, and the metadata log is there.
 
 The metadata log has every leader, ISR and assignment the controller committed. Its time is the controller's; the leader
-applied it some milliseconds later. It is used for the leader epochs alone of which no leader's own line has landed.
+applied it some milliseconds later. It is used for the epochs of leaders alone of whom no line on any role has landed: a
+log that is merely cut, or a leader that was elected and never knew it, is not made up.
 """
 
 from __future__ import annotations
@@ -15,8 +16,6 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind
 
-_EPOCH = C.on_partition(C.LEADER_EPOCH)
-
 
 def with_untold_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
     """Return the tables with `leader_changes` made whole by `metadata_changes`."""
@@ -26,14 +25,16 @@ def with_untold_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, Dat
 
 
 def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
-    """One row per replica and record of a leader epoch that no leader's line tells of, as the replica applied it.
+    """One row per replica and record of an epoch whose leader wrote nothing, as the replica applied it.
 
     The first record of an epoch begins it, at its followers too: a leader in between makes the next one a new leader.
     A later one is newer metadata of the same epoch.
     """
-    told = changes.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(*_EPOCH).distinct()
-    in_epoch = Window.partitionBy(*_EPOCH).orderBy(C.PARTITION_EPOCH, C.METADATA_OFFSET)
-    led = metadata.where(F.col(C.LEADER_ID) >= 0).join(F.broadcast(told), _EPOCH, "left_anti")
+    roles = changes.where(F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value))
+    wrote = roles.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()
+    of_leader: list[str] = [C.CLUSTER_ID, C.LEADER_ID]
+    in_epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.PARTITION_EPOCH, C.METADATA_OFFSET)
+    led = metadata.where(F.col(C.LEADER_ID) >= 0).join(F.broadcast(wrote), of_leader, "left_anti")
     begins, leads = F.col("place") == 1, F.col(C.BROKER_ID) == F.col(C.LEADER_ID)
     kind = (
         F.when(begins & leads, ChangeKind.BECOME_LEADER.value)

@@ -139,3 +139,11 @@ def test_views_are_the_tables_that_are_there(warehouse: Warehouse, spark: SparkS
     assert spark.sql("SELECT incident_id FROM incidents").collect()[0][0] == "one"
     described = {row["col_name"]: row["comment"] for row in spark.sql("DESCRIBE incidents").collect()}
     assert described["evidence"] == "In words: what shows it."
+
+
+def test_a_relative_folder_is_taken_from_where_we_are(spark: SparkSession) -> None:
+    """Delta takes a relative path for a schema's name; a URI stays as it is."""
+    here = Path.cwd()
+
+    assert Warehouse(spark, "build/lake").location(INCIDENTS) == str(here / "build/lake/incidents")
+    assert Warehouse(spark, "s3a://bucket/lake/").location(INCIDENTS) == "s3a://bucket/lake/incidents"

@@ -20,6 +20,7 @@ def counts(warehouse: Warehouse) -> dict[str, int]:
     return {table.name: warehouse.read(table).count() for table in LANDING_TABLES}
 
 
+@pytest.mark.long
 def test_a_run_that_dies_and_is_run_again_lands_everything_once(
     spark: SparkSession,
     captures: Path,

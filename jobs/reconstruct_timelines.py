@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import click
 from pyspark.sql import DataFrame
 
 from jobs.command import cluster_option, debug_option, options, run, warehouse_option
 from jobs.deliveries import EVENT_TABLES, landed_clusters
+from jobs.keeping import keeping
 from jobs.progress import print_table, step
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import spark_session
@@ -16,7 +17,7 @@ from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.incidents import incidents
 from replay.profile import Profile
-from replay.timelines import Timelines
+from replay.timelines import Keep, Timelines
 from replay.timelines import reconstruct as replay_events
 from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELINE_TABLES, TRUNCATIONS, Table
 
@@ -24,22 +25,13 @@ from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELIN
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]:
     """Rows by timeline table, each replaced at once for this cluster."""
     landed = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in EVENT_TABLES}
-    kept: list[DataFrame] = []
-
-    def keep(stage: DataFrame) -> DataFrame:
-        kept.append(stage.persist())
-        return kept[-1]
-
-    with step("look at the events") as looking:
-        assigned = keep(assignments(landed))
-        slots, profile = slots_of(assigned), profile_of(landed)
-        looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
-    try:
+    with keeping() as keep:
+        with step("look at the events") as looking:
+            assigned = keep(assignments(landed))
+            slots, profile = slots_of(assigned), profile_of(landed)
+            looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
         rows = _write(warehouse, replay_events(landed, assigned, slots, profile, keep), cluster_id)
         return rows | _write_incidents(warehouse, landed, cluster_id, profile, keep)
-    finally:
-        for stage in kept:
-            stage.unpersist()
 
 
 def _write(warehouse: Warehouse, timelines: Timelines, cluster_id: str) -> dict[str, int]:
@@ -56,7 +48,7 @@ def _write_incidents(
     landed: Mapping[str, DataFrame],
     cluster_id: str,
     profile: Profile,
-    keep: Callable[[DataFrame], DataFrame],
+    keep: Keep,
 ) -> dict[str, int]:
     """Rows by table. Read from the tables just written: in one plan each finder would replay everything again."""
     leaders, replicas, cuts = (

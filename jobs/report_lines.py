@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from jobs.report_charts import HW_LINE
-from jobs.report_queries import MOST_ROWS, TP
+from jobs.report_queries import MOST_ROWS
 from schemas import columns as C
 from schemas.columns import Field
 
@@ -29,7 +29,13 @@ IN_ALL = Field("in_all", C.LONG, "Points of the line before it was thinned out."
 def liveliest_partitions(leader_timeline: DataFrame) -> list[Row]:
     """The few partitions whose HW took the most values."""
     steps = F.countDistinct(C.LEADER_EPOCH, C.HIGH_WATERMARK).alias(STEPS)
-    return leader_timeline.groupBy(*TP).agg(steps).orderBy(F.desc(STEPS), *TP).limit(MOST_CHARTS).collect()
+    return (
+        leader_timeline.groupBy(*C.PARTITION_KEY)
+        .agg(steps)
+        .orderBy(F.desc(STEPS), *C.PARTITION_KEY)
+        .limit(MOST_CHARTS)
+        .collect()
+    )
 
 
 def lines(leader_timeline: DataFrame, replica_timeline: DataFrame, partitions: Sequence[Row]) -> list[Row]:
@@ -37,12 +43,12 @@ def lines(leader_timeline: DataFrame, replica_timeline: DataFrame, partitions: S
     replica = F.col(C.REPLICA_ID).cast(C.TEXT)
     leos = _line(of_partitions(replica_timeline, partitions), replica, C.VALID_FROM, C.LOG_END_OFFSET)
     hws = _line(of_partitions(leader_timeline, partitions), F.lit(HW_LINE), C.EVENT_TIME, C.HIGH_WATERMARK)
-    return thinned(leos.unionByName(hws)).orderBy(*TP, LINE_NAME, POSITION).collect()
+    return thinned(leos.unionByName(hws)).orderBy(*C.PARTITION_KEY, LINE_NAME, POSITION).collect()
 
 
 def thinned(points: DataFrame) -> DataFrame:
     """At most `MOST_POINTS` a line: its changes and its end; of a long line the extremes of each bucket."""
-    line = Window.partitionBy(*TP, LINE_NAME)
+    line = Window.partitionBy(*C.PARTITION_KEY, LINE_NAME)
     ordered, whole = line.orderBy(POSITION), line.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     is_change = ~F.col(C.OFFSET).eqNullSafe(F.lag(C.OFFSET).over(ordered))
     is_end = F.lead(C.OFFSET).over(ordered).isNull()
@@ -53,14 +59,14 @@ def thinned(points: DataFrame) -> DataFrame:
     bucket = F.when(is_thinned, place).otherwise(F.col(POSITION))
     point = F.struct(MILLISECONDS, POSITION, C.OFFSET)
     ends = F.array_distinct(F.array(F.min_by(point, C.OFFSET), F.max_by(point, C.OFFSET)))
-    buckets = numbered.groupBy(*TP, LINE_NAME, IN_ALL, bucket.alias("bucket")).agg(ends.alias("ends"))
-    return buckets.select(*TP, LINE_NAME, IN_ALL, F.inline("ends"))
+    buckets = numbered.groupBy(*C.PARTITION_KEY, LINE_NAME, IN_ALL, bucket.alias("bucket")).agg(ends.alias("ends"))
+    return buckets.select(*C.PARTITION_KEY, LINE_NAME, IN_ALL, F.inline("ends"))
 
 
 def marks(frame: DataFrame, time: Field, partitions: Sequence[Row]) -> dict[tuple[Any, ...], list[Row]]:
     """The first rows of these partitions by partition, with `time` in milliseconds beside it."""
     timed = of_partitions(frame, partitions).withColumn(MILLISECONDS, F.unix_millis(F.col(time)))
-    return by_partition(timed.orderBy(*TP, MILLISECONDS).limit(MOST_ROWS).collect())
+    return by_partition(timed.orderBy(*C.PARTITION_KEY, MILLISECONDS).limit(MOST_ROWS).collect())
 
 
 def by_partition(rows: Iterable[Row]) -> dict[tuple[Any, ...], list[Row]]:
@@ -73,7 +79,7 @@ def by_partition(rows: Iterable[Row]) -> dict[tuple[Any, ...], list[Row]]:
 
 def key_of(row: Row) -> tuple[Any, ...]:
     """The partition a row is of."""
-    return tuple(row[column] for column in TP)
+    return tuple(row[column] for column in C.PARTITION_KEY)
 
 
 def of_partitions(frame: DataFrame, partitions: Sequence[Row]) -> DataFrame:
@@ -83,13 +89,13 @@ def of_partitions(frame: DataFrame, partitions: Sequence[Row]) -> DataFrame:
 
 def _is_of(partition: Row) -> Column:
     """Whether a row is of that partition."""
-    return reduce(Column.__and__, [F.col(column).eqNullSafe(F.lit(partition[column])) for column in TP])
+    return reduce(Column.__and__, [F.col(column).eqNullSafe(F.lit(partition[column])) for column in C.PARTITION_KEY])
 
 
 def _line(states: DataFrame, name: Column, time: Field, offset: Field) -> DataFrame:
     """One row per known offset of a line."""
     return states.where(F.col(offset) >= 0).select(
-        *TP,
+        *C.PARTITION_KEY,
         name.alias(LINE_NAME),
         F.unix_millis(F.col(time)).alias(MILLISECONDS),
         F.struct(C.LEADER_EPOCH, C.EVENT_SEQ).alias(POSITION),

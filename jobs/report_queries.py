@@ -17,14 +17,12 @@ from schemas.kinds import EventType
 MOST_ROWS = 500
 """Rows of a table in the report; how many there are in all is said beside it."""
 
-TP = (C.CLUSTER_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION)
-
 LEADERSHIP = Field("leadership", C.INT, "Number of the leadership in its epoch.")
 START_LEO = Field("start_log_end_offset", C.LONG, "LEO the leadership began with.")
 START_HW = Field("start_high_watermark", C.LONG, "HW after its first event.")
 END_LEO = Field("end_log_end_offset", C.LONG, "LEO after its last event.")
 END_HW = Field("end_high_watermark", C.LONG, "HW after its last event.")
-LEADERSHIP_KEY = (*TP, C.LEADER_EPOCH, LEADERSHIP)
+LEADERSHIP_KEY = (*C.PARTITION_KEY, C.LEADER_EPOCH, LEADERSHIP)
 FILES = Field("files", C.LONG, "Files that were read.")
 PARTITIONS = Field("partitions", C.LONG, "Partitions with a timeline.")
 
@@ -54,7 +52,7 @@ def span(leader_timeline: DataFrame) -> Row | None:
     ends = leader_timeline.agg(
         F.min(C.EVENT_TIME).alias(C.STARTED_AT),
         F.max(C.EVENT_TIME).alias(C.ENDED_AT),
-        F.countDistinct(*TP).alias(PARTITIONS),
+        F.countDistinct(*C.PARTITION_KEY).alias(PARTITIONS),
     )
     return as_texts(ends, (C.STARTED_AT, C.ENDED_AT, PARTITIONS)).first()
 
@@ -79,7 +77,7 @@ def _as_text(column: Field) -> Column:
 
 def leaderships(leader_timeline: DataFrame) -> DataFrame:
     """One row per leadership: who led from when, and its LEO and HW at both ends."""
-    in_epoch = Window.partitionBy(*TP, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ)
+    in_epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ)
     so_far = in_epoch.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     begins = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value).cast(C.INT)
 

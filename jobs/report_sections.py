@@ -74,11 +74,12 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
             return warehouse.read(table, cluster_id=cluster_id)
         return warehouse.spark.createDataFrame([], table.schema)
 
-    led, cut, found = queries.leaderships(rows_of(T.LEADER_TIMELINE)), rows_of(T.TRUNCATIONS), rows_of(T.INCIDENTS)
+    leaders, cut, found = rows_of(T.LEADER_TIMELINE), rows_of(T.TRUNCATIONS), rows_of(T.INCIDENTS)
+    led = queries.leaderships(leaders)
     no_incident = "No incident was found." if warehouse.has(T.INCIDENTS) else "Incidents were not looked for yet."
     return Section(
         name=cluster_id,
-        span=_span(queries.span(rows_of(T.LEADER_TIMELINE))),
+        span=_span(queries.span(leaders)),
         figures=[
             *_figures(queries.files(rows_of(T.SOURCE_FILES))),
             *_sizes(queries.row_counts(warehouse, cluster_id, SIZED)),
@@ -89,7 +90,7 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
             _shown("Truncations", TRUNCATIONS, cut.orderBy(*TOPIC_PARTITION, C.EVENT_TIME), "No replica cut its log."),
             _shown("Leaderships", LEADERSHIPS, led.orderBy(*queries.LEADERSHIP_KEY), "No leadership was rebuilt."),
         ],
-        charts=_charts(rows_of(T.LEADER_TIMELINE), rows_of(T.REPLICA_TIMELINE), led, cut, number),
+        charts=_charts(leaders, rows_of(T.REPLICA_TIMELINE), led, cut, number),
     )
 
 

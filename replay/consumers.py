@@ -8,8 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings import finding, text
-from replay.losses import LOSS, PREVIOUS_EPOCH, STARTS
-from replay.spans import START_LEO
+from replay.losses import LOSS, PREVIOUS_EPOCH, STARTS, is_replaced
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
@@ -30,10 +29,7 @@ def reads_of_lost_records(landed: Mapping[str, DataFrame], lost: DataFrame) -> D
     read_to = F.when(given, F.col(C.RESPONSE_HIGH_WATERMARK)).otherwise(F.col(C.FETCH_OFFSET))
     until = F.least(read_to, F.col(C.TO_OFFSET))
     # A position in the range is one in the records that are gone only while their leaders led.
-    replaced = F.exists(
-        STARTS, lambda it: (it[C.LEADER_EPOCH] > F.col("epoch")) & (it[START_LEO] <= F.col(C.FROM_OFFSET))
-    )
-    is_before = (F.col("epoch") <= F.col(PREVIOUS_EPOCH)) & ~replaced
+    is_before = (F.col("epoch") <= F.col(PREVIOUS_EPOCH)) & ~is_replaced("epoch", C.FROM_OFFSET)
     ranges = lost.select(*LOSS, C.CAPTURE_ID, C.LEADER_ID, PREVIOUS_EPOCH, STARTS)
     rows = (
         consumed.join(F.broadcast(ranges), C.on_partition())

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.findings import finding, seconds, text
+from replay.findings import finding, text, until
 from replay.spans import END_ISR, NUMBER, START_HW, START_ISR, START_LEO
 from replay.windows import FIRST
 from schemas import columns as C
@@ -143,11 +143,9 @@ def _no_leader(gaps: DataFrame) -> DataFrame:
         F.lit(False),
     )
     severity = F.when(is_planned, Severity.INFO.value).otherwise(Severity.CRITICAL.value)
-    until = F.when(F.col(C.ENDED_AT).isNull(), "still").otherwise(
-        F.concat(F.lit("for "), seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT)))
-    )
+    lasted = until(F.col(C.STARTED_AT), F.col(C.ENDED_AT))
     evidence = F.concat(
-        text("no leader from epoch {} on, {}; the last was {}", C.LEADER_EPOCH, until, "last_leader"),
+        text("no leader from epoch {} on, {}; the last was {}", C.LEADER_EPOCH, lasted, "last_leader"),
         F.when(is_planned, ", which was told to stop").otherwise(""),
     )
     return finding(gaps, IncidentKind.NO_LEADER, severity, evidence)

@@ -41,7 +41,7 @@ def finding(
 def text(pattern: str, *values: Column | str) -> Column:
     """Return `pattern` with each `{}` replaced by a value as SQL writes it; `?` where that is NULL."""
     parts = pattern.split("{}")
-    texts = [F.coalesce(F.col(v) if isinstance(v, str) else v, F.lit(None)).cast("string") for v in values]
+    texts = [(F.col(v) if isinstance(v, str) else v).cast("string") for v in values]
     pieces = [F.lit(parts[0])]
     for value, part in zip(texts, parts[1:], strict=True):
         pieces += [F.coalesce(value, F.lit("?")), F.lit(part)]
@@ -51,6 +51,11 @@ def text(pattern: str, *values: Column | str) -> Column:
 def seconds(start: Column, end: Column) -> Column:
     """Return the time between two timestamps as a text like `3.250 s`."""
     return F.concat(F.format_number((F.unix_micros(end) - F.unix_micros(start)) / 1_000_000, 3), F.lit(" s"))
+
+
+def until(start: Column, end: Column) -> Column:
+    """Return how long something lasted, as `for 3.250 s`; `still` where it has no end."""
+    return F.when(end.isNull(), "still").otherwise(F.concat(F.lit("for "), seconds(start, end)))
 
 
 def with_id(found: DataFrame) -> DataFrame:

@@ -52,8 +52,7 @@ def smallest_held(slots: int, profile: Profile, joining: Column) -> Column:
 
 def allows(profile: Profile) -> Column:
     """Return whether the HW may rise at all: the ISR is known and, from 3.7 on, not under min ISR (P:1153)."""
-    known = F.col(N.ISR_MASK).isNotNull()
-    return known & ~is_under_min_isr() if profile.min_isr_gate else known
+    return F.col(N.ISR_MASK).isNotNull() & ~(F.lit(profile.min_isr_gate) & is_under_min_isr())
 
 
 def candidate(slots: int, profile: Profile, joining: Column) -> Column:

@@ -62,22 +62,19 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
 
 def is_eligible(slot: int, profile: Profile) -> Column:
     """Return whether the replica may join the ISR: has it fetched as the broker it now is, unfenced (3.6+)."""
-    if not profile.eligibility:
-        return F.lit(True)
     has_fetched = (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~F.col(slot_column(N.IS_REREGISTERED, slot))
-    return has_fetched & ~in_mask(F.col(N.FENCED_MASK), slot)
+    return ~F.lit(profile.eligibility) | (has_fetched & ~in_mask(F.col(N.FENCED_MASK), slot))
 
 
 def may_join(slot: int, profile: Profile) -> Column:
     """Return whether the leader may propose the fetching replica for the ISR (P:1018 maybeExpandIsr)."""
     outside = in_mask(F.col(N.ASSIGNED_MASK), slot) & ~in_mask(F.col(N.ISR_MASK), slot)
-    fenced = in_mask(F.col(N.FENCED_MASK), slot) if profile.fenced_may_not_join else F.lit(False)
-    return outside & ~fenced
+    return outside & ~(F.lit(profile.fenced_may_not_join) & in_mask(F.col(N.FENCED_MASK), slot))
 
 
 def is_caught_up(slot: int, profile: Profile) -> Column:
     """Return whether the replica was caught up within replica.lag.time.max.ms (`<=`, R:62)."""
-    return now_us() - F.col(slot_column(N.CAUGHT_UP_US, slot)) <= profile.lag_time_ms * 1000
+    return now_us() - F.col(slot_column(N.CAUGHT_UP_US, slot)) <= F.lit(profile.lag_time_ms) * 1000
 
 
 def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:

@@ -6,7 +6,7 @@ shape. What says how far a leader's log and HW came is a few rows a partition, m
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 
 from pyspark.sql import DataFrame
@@ -24,6 +24,7 @@ from replay.profile import Profile
 from replay.spans import contacts, spans
 from replay.stale_members import stale_isr_members
 from replay.stalls import stalled_high_watermarks
+from replay.timelines import Keep
 
 
 def incidents(
@@ -32,7 +33,7 @@ def incidents(
     replica_timeline: DataFrame,
     truncations: DataFrame,
     profile: Profile,
-    keep: Callable[[DataFrame], DataFrame],
+    keep: Keep,
 ) -> DataFrame:
     """One row per finding, of `schemas.tables.INCIDENTS`; `keep` is what to do with a stage read more than once."""
     led = keep(spans(leader_timeline))

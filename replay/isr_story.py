@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from replay.elections import members
-from replay.findings import finding, seconds, text
+from replay.findings import finding, seconds, text, until
 from schemas import columns as C
 from schemas.kinds import IncidentKind, Severity
 
@@ -86,11 +86,8 @@ def times_under_min_isr(leader_timeline: DataFrame) -> DataFrame:
     stretches = changes.withColumns(
         {C.STARTED_AT: F.col(C.EVENT_TIME), C.ENDED_AT: F.lead(C.EVENT_TIME).over(_in_order())}
     ).where(C.IS_UNDER_MIN_ISR)
-    until = F.when(F.col(C.ENDED_AT).isNull(), "still").otherwise(
-        F.concat(F.lit("for "), seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT)))
-    )
     evidence = text(
         "the ISR {} of leader {} was below min.insync.replicas {} {}: acks=all is refused",
-        members(C.ISR), C.LEADER_ID, C.MIN_ISR, until,
+        members(C.ISR), C.LEADER_ID, C.MIN_ISR, until(F.col(C.STARTED_AT), F.col(C.ENDED_AT)),
     )  # fmt: skip
     return finding(stretches, IncidentKind.UNDER_MIN_ISR, Severity.WARNING, evidence)

@@ -31,14 +31,16 @@ LOADS = "loads"
 _ROLES = (ChangeKind.BECOME_LEADER, ChangeKind.BECOME_FOLLOWER)
 
 
-def leaderships(landed: Mapping[str, DataFrame]) -> DataFrame:
+def leaderships(roles: DataFrame) -> DataFrame:
     """One row per leadership: leader, begin, what its line states, whether its process led just before.
+
+    `roles` is `roles_with_loads`.
 
     Columns: the partition key, leader_epoch, incarnation, tenure, leader_id, is_new_leader, start_us, stated_*,
     loaded_high_watermark. Source: `Partition.makeLeader`; a restarted process starts with epoch -1, so that its first
     metadata is always a new epoch to it, even where the cluster's leader epoch is the same.
     """
-    begun = _begun(landed)
+    begun = _begun(roles)
     numbered = begun.withColumn(
         INCARNATION,
         F.row_number().over(Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(START_US, C.LEADER_ID)) - 1,
@@ -59,21 +61,17 @@ def leaderships(landed: Mapping[str, DataFrame]) -> DataFrame:
     )  # fmt: skip
 
 
-def _begun(landed: Mapping[str, DataFrame]) -> DataFrame:
+def _begun(roles: DataFrame) -> DataFrame:
     """One row per "starts at leader epoch" of a leader, with the role its process had before."""
-    return (
-        roles_with_loads(landed)
-        .where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value)
-        .select(
-            *C.PARTITION_KEY,
-            C.LEADER_EPOCH,
-            F.col(C.BROKER_ID).alias(C.LEADER_ID),
-            START_US,
-            (~F.col("before").eqNullSafe(ChangeKind.BECOME_LEADER.value)).alias(IS_NEW_LEADER),
-            STATED_LEO,
-            STATED_HW,
-            F.col("loaded").alias(LOADED_HW),
-        )
+    return roles.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(
+        *C.PARTITION_KEY,
+        C.LEADER_EPOCH,
+        F.col(C.BROKER_ID).alias(C.LEADER_ID),
+        START_US,
+        (~F.col("before").eqNullSafe(ChangeKind.BECOME_LEADER.value)).alias(IS_NEW_LEADER),
+        STATED_LEO,
+        STATED_HW,
+        F.col("loaded").alias(LOADED_HW),
     )
 
 

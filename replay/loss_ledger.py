@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from replay.elections import IS_UNCLEAN
 from replay.findings import finding, text
-from replay.losses import HAD_UP_TO, LOSS, PREVIOUS_EPOCH, PREVIOUS_LEADER, STARTS
+from replay.losses import HAD_UP_TO, LOSS, PREVIOUS_EPOCH, PREVIOUS_LEADER, STARTS, is_replaced
 from replay.spans import START_LEO
 from schemas import columns as C
 from schemas import tables as T
@@ -70,13 +70,10 @@ def _acknowledged(produced: DataFrame, lost: DataFrame) -> DataFrame:
     )  # fmt: skip
     overlaps = (F.col(C.BASE_OFFSET) < F.col(C.TO_OFFSET)) & (F.col(C.LAST_OFFSET) >= F.col(C.FROM_OFFSET))
     # An offset may have been appended, lost and appended again before: only the latest append was in the log.
-    lost_since = F.exists(
-        STARTS, lambda it: (it[C.LEADER_EPOCH] > F.col("epoch")) & (it[START_LEO] <= F.col(C.BASE_OFFSET))
-    )
     is_restart = F.col(PREVIOUS_EPOCH) == F.col(C.LEADER_EPOCH)
     before = (F.col("epoch") < F.col(C.LEADER_EPOCH)) | (is_restart & (F.col("epoch") == F.col(C.LEADER_EPOCH)))
     held = appends.join(F.broadcast(lost.select(*LOSS, PREVIOUS_EPOCH, STARTS)), C.on_partition()).where(
-        overlaps & before & ~lost_since
+        overlaps & before & ~is_replaced("epoch", C.BASE_OFFSET)
     )
     count = F.sum(F.least(F.col(C.LAST_OFFSET) + 1, C.TO_OFFSET) - F.greatest(C.BASE_OFFSET, C.FROM_OFFSET))
     answered = held.groupBy(*LOSS, C.ACKS, C.ERROR_CODE).agg(

@@ -32,6 +32,11 @@ STARTS = "starts"
 _HW, _HW_HIGH = "highest_hw", "highest_hw_high"
 
 
+def is_replaced(epoch: str, offset: str) -> Column:
+    """Return whether a leadership in `STARTS` after `epoch` began at or below `offset`: its log has other records."""
+    return F.exists(STARTS, lambda it: (it[C.LEADER_EPOCH] > F.col(epoch)) & (it[START_LEO] <= F.col(offset)))
+
+
 def losses(
     landed: Mapping[str, DataFrame],
     led: DataFrame,

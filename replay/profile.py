@@ -6,6 +6,8 @@ import re
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from pyspark.sql import Column
+
 
 class Truncation(StrEnum):
     """By which rule a follower cuts its log when a new leader is elected."""
@@ -20,16 +22,19 @@ class Truncation(StrEnum):
 
 @dataclass(frozen=True)
 class Profile:
-    """The rules a cluster replicates by: a Kafka version, its protocol, and the settings that bear on the HW."""
+    """The rules a cluster replicates by: a Kafka version, its protocol, and the settings that bear on the HW.
 
-    truncation: Truncation = Truncation.FETCH_DIVERGENCE
-    min_isr_gate: bool = True
+    A rule may be a Column of the partition key: then each cluster or topic is replayed by its own, in one job.
+    """
+
+    truncation: Truncation | Column = Truncation.FETCH_DIVERGENCE
+    min_isr_gate: bool | Column = True
     """The HW stands still while the committed ISR is under the effective min ISR (KIP-966, 3.7; KAFKA-15583)."""
-    eligibility: bool = True
+    eligibility: bool | Column = True
     """A caught-up replica outside the ISR holds the HW only if it may join (3.6; KAFKA-15021)."""
-    fenced_may_not_join: bool = True
+    fenced_may_not_join: bool | Column = True
     """A replica that is fenced or shutting down is not proposed for the ISR (3.3; KIP-841)."""
-    lag_time_ms: int = 30_000
+    lag_time_ms: int | Column = 30_000
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
     has_transactions: bool = False
     """Some producer wrote transactions: the LSO may lie below the HW, and is worked out at the price of a sort."""

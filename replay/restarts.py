@@ -6,28 +6,27 @@ The unflushed tail may be gone (`LogLoader`), and the HW is up to `replica.high.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from replay.leaderships import LOADED_HW, START_US, roles_with_loads
+from replay.leaderships import LOADED_HW, START_US
 from schemas import columns as C
-from schemas import tables as T
 from schemas.kinds import ChangeKind, StatementKind
 
 LOADED_LEO = "loaded_log_end_offset"
 """bigint: LEO of the recovered log; NULL where no line says."""
 
 
-def follower_restarts(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per restart as a follower: replica, time, the leader epoch it found, the HW and LEO it loaded."""
+def follower_restarts(roles: DataFrame, statements: DataFrame) -> DataFrame:
+    """One row per restart as a follower: replica, time, the leader epoch it found, the HW and LEO it loaded.
+
+    `roles` is `leaderships.roles_with_loads`, `statements` is `broker_statements`.
+    """
     follows = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value
-    restarted = roles_with_loads(landed).where(follows & F.col("loaded").isNotNull())
+    restarted = roles.where(follows & F.col("loaded").isNotNull())
     said = F.struct(F.unix_micros(C.EVENT_TIME).alias("us"), F.col(C.OFFSET).alias("leo"))
     recovered = (
-        landed[T.BROKER_STATEMENTS.name]
-        .where(F.col(C.KIND) == StatementKind.LOADED_LEO.value)
+        statements.where(F.col(C.KIND) == StatementKind.LOADED_LEO.value)
         .groupBy(*C.PARTITION_KEY, C.BROKER_ID)
         .agg(F.sort_array(F.collect_list(said)).alias("recovered"))
     )

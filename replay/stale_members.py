@@ -15,9 +15,9 @@ _OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
 _MEMBER = (*_OF_EPOCH, "who")
 
 
-def longest_wait_ms(profile: Profile) -> int:
-    """The lag time, half of it until the next check of the ISR (RM:339), and a second for the change itself."""
-    return profile.lag_time_ms + profile.lag_time_ms // 2 + 1_000
+def longest_wait_ms(profile: Profile) -> Column:
+    """Return the lag time, half of it until the next check of the ISR (RM:339), and a second for the change itself."""
+    return F.lit(profile.lag_time_ms) * F.lit(1.5) + 1_000
 
 
 def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame:
@@ -66,7 +66,7 @@ def _in_order(*of: str) -> WindowSpec:
     return Window.partitionBy(*of).orderBy(C.EVENT_SEQ)
 
 
-def _not_caught_up(leader_timeline: DataFrame, wait_ms: int) -> DataFrame:
+def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
     """One row per replica and stretch longer than `wait_ms` in which its lastCaughtUpTimeMs stood still (R:84)."""
     is_begin = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
     is_fetch = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.REPLICA_ID) >= 0)

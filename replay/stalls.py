@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from replay.elections import members
-from replay.findings import finding, seconds, text
+from replay.findings import finding, text, until
 from replay.profile import Profile
 from replay.windows import FIRST, NOW
 from schemas import columns as C
@@ -24,15 +24,12 @@ def stalled_high_watermarks(leader_timeline: DataFrame, profile: Profile) -> Dat
     The HW waits for followers' fetches, and they for nothing but the network: a stall of a second is worth a line, one
     of replica.lag.time.max.ms a warning, for by then the replica ought to be on its way out of the ISR.
     """
-    stretches = _stretches(leader_timeline).where(
-        F.unix_millis(F.coalesce(C.ENDED_AT, "last_at")) - F.unix_millis(C.STARTED_AT) >= STALL_MS
-    )
     lasted = F.unix_millis(F.coalesce(C.ENDED_AT, "last_at")) - F.unix_millis(C.STARTED_AT)
-    severity = F.when(lasted >= profile.lag_time_ms, Severity.WARNING.value).otherwise(Severity.INFO.value)
-    until = F.coalesce(F.concat(F.lit("for "), seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT))), F.lit("still"))
+    stretches = _stretches(leader_timeline).where(lasted >= STALL_MS)
+    severity = F.when(lasted >= F.lit(profile.lag_time_ms), Severity.WARNING.value).otherwise(Severity.INFO.value)
     evidence = text(
         "HW {} stood {} below the LEO of leader {}, which came to {}; {}",
-        C.HIGH_WATERMARK, until, C.LEADER_ID, C.LOG_END_OFFSET, _why(),
+        C.HIGH_WATERMARK, until(F.col(C.STARTED_AT), F.col(C.ENDED_AT)), C.LEADER_ID, C.LOG_END_OFFSET, _why(),
     )  # fmt: skip
     held_by = F.coalesce(F.get("limited_by", F.lit(0)), F.lit(-1))
     replica = F.when(F.size("limited_by") == 1, held_by).otherwise(-1)

@@ -16,7 +16,7 @@ from replay.events import events, placed
 from replay.evidence import decided_by_evidence
 from replay.leader import leader_states
 from replay.leader_rows import leader_timeline, with_high_watermark
-from replay.leaderships import leaderships, with_context
+from replay.leaderships import leaderships, roles_with_loads, with_context
 from replay.order import ordered_by_clock
 from replay.profile import Profile
 from replay.replica_rows import replica_states, replica_timeline
@@ -34,7 +34,7 @@ from schemas import tables as T
 
 @dataclass(frozen=True)
 class Timelines:
-    """What a replay gives: four tables of `schemas.tables.TIMELINE_TABLES`."""
+    """What a replay gives: the timelines; `incidents` are found from them as written (docs/adr/0006)."""
 
     leader_timeline: DataFrame
     replica_timeline: DataFrame
@@ -77,15 +77,17 @@ def reconstruct(
     spoke.
     """
     landed = with_untold_leaderships(landed)
-    begun, restarts = keep(leaderships(landed)), keep(follower_restarts(landed))
+    roles = keep(roles_with_loads(landed))
+    begun, restarts = keep(leaderships(roles)), keep(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
     ordered = ordered_events(landed, begun, restarts, assigned, slots, profile)
     states = keep(leader_states(ordered, slots, profile))
     starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)
     known = with_high_watermark(states, starts)
     replicas = keep(replica_states(known, slots))
-    stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
     if profile.has_transactions:
         stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))
+    else:
+        stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
     return Timelines(
         leader_timeline=leader_timeline(stable, slots, profile),
         replica_timeline=replica_timeline(replicas),

@@ -36,7 +36,7 @@ def truncations(landed: Mapping[str, DataFrame], states: DataFrame, profile: Pro
         *_REPLICA, C.TO_OFFSET,
         *[either("rebuilt", "stated", c) for c in (C.CAPTURE_ID, *_CUT)],
         *[either("stated", "rebuilt", c) for c in (C.LEADER_EPOCH, C.EVENT_TIME)],
-        F.coalesce(C.METHOD, F.lit(str(profile.truncation.value))).alias(C.METHOD),
+        F.coalesce(C.METHOD, F.lit(profile.truncation)).alias(C.METHOD),
         F.coalesce(C.IS_STATED, F.lit(False)).alias(C.IS_STATED),
     )  # fmt: skip
     return T.TRUNCATIONS.conform(rows.withColumn(C.FROM_OFFSET, _from_where_the_last_ended()))
@@ -64,7 +64,7 @@ def _rebuilt(states: DataFrame, profile: Profile) -> DataFrame:
     of_replica = Window.partitionBy(*_REPLICA).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
     of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
     leader_hw = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK))
-    method = F.when(F.col(N.IS_RESTART), Method.RESTART.value).otherwise(str(profile.truncation.value))
+    method = F.when(F.col(N.IS_RESTART), Method.RESTART.value).otherwise(F.lit(profile.truncation))
     return states.select(
         *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
         F.col(C.VALID_FROM).alias(C.EVENT_TIME),

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql import functions as F
+
+from jobs.keeping import keeping
 from replay.assignment import assignments
 from replay.profile import Profile, profile_for
-from replay.timelines import Keep, Timelines, reconstruct
+from replay.timelines import Timelines, reconstruct
+from schemas import columns as C
 from schemas.tables import LANDING_TABLES
 from tests.frames import rows
+from tests.story import Story
+from tests.twin.histories import History
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,25 +32,23 @@ NOT_ROWS = ("isr_shrink_proposed", "isr_change_rejected")
 """Changes the twin tells that commit nothing: a timeline has no row for them."""
 
 
-def profile(kafka: str, protocol: str, lag_ms: int) -> Profile:
+def profile(told: History | Story) -> Profile:
     """The engine's profile of a history or story."""
-    return profile_for(kafka, protocol, lag_ms)
+    return profile_for(told.profile.kafka_version, told.profile.protocol_version, told.lag_ms)
 
 
-@contextmanager
-def keeping() -> Iterator[Keep]:
-    """What a job does with a stage that is read twice: it stays in memory until the end of the block."""
-    kept: list[DataFrame] = []
-
-    def keep(stage: DataFrame) -> DataFrame:
-        kept.append(stage.persist())
-        return kept[-1]
-
-    try:
-        yield keep
-    finally:
-        for stage in kept:
-            stage.unpersist()
+def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
+    """One profile for many clusters, by cluster id: planning a replay costs more than running hundreds of histories."""
+    rules = {}
+    for rule in fields(Profile):
+        clusters_of = defaultdict(list)
+        for cluster_id, spoken in profiles.items():
+            clusters_of[getattr(spoken, rule.name)].append(cluster_id)
+        chosen, *others = clusters_of
+        for value in others:
+            chosen = F.when(F.col(C.CLUSTER_ID).isin(clusters_of[value]), F.lit(value)).otherwise(F.lit(chosen))
+        rules[rule.name] = chosen
+    return Profile(**rules)
 
 
 @contextmanager

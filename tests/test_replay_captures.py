@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
 from replay.timelines import reconstruct
@@ -17,7 +18,7 @@ from schemas.tables import LANDING_TABLES
 from sources.files import discover
 from sources.landing import land
 from sources.lines import read_lines
-from tests.engine import keeping
+from tests.engine import each_by_its_own
 from tests.truth import cuts, follower_hws, rebuilt_steps, remote_leos, starts, stated_steps, truth_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.captured]
@@ -43,20 +44,17 @@ def union(landed: list[dict[str, DataFrame]]) -> dict[str, DataFrame]:
 
 @pytest.fixture(scope="module")
 def everything(spark: SparkSession) -> Rebuilt:
-    """The timelines of all captures by capture; those that spoke the same protocol are one replay."""
-    by_profile = defaultdict(list)
-    for capture in CAPTURED:
-        landed = landed_from(spark, capture)
-        by_profile[profile_of(landed)].append(landed)
+    """The timelines of all captures by capture, each under the protocol it spoke."""
+    each = {capture: landed_from(spark, capture) for capture in CAPTURED}
+    profile = each_by_its_own({capture: profile_of(landed) for capture, landed in each.items()})
+    landed = union(list(each.values()))
     rows: Rebuilt = defaultdict(lambda: defaultdict(list))
-    for profile, alike in by_profile.items():
-        landed = union(alike)
-        with keeping() as keep:
-            assigned = keep(assignments(landed))
-            timelines = reconstruct(landed, assigned, slots_of(assigned), profile, keep)
-            for name in ("leader_timeline", "replica_timeline", "truncations"):
-                for row in getattr(timelines, name).where("NOT startswith(topic, '__')").collect():
-                    rows[row["cluster_id"]][name].append(row.asDict())
+    with keeping() as keep:
+        assigned = keep(assignments(landed))
+        timelines = reconstruct(landed, assigned, slots_of(assigned), profile, keep)
+        for name in ("leader_timeline", "replica_timeline", "truncations"):
+            for row in getattr(timelines, name).where("NOT startswith(topic, '__')").collect():
+                rows[row["cluster_id"]][name].append(row.asDict())
     return rows
 
 

@@ -2,45 +2,36 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.engine import by_topic, disagreement, profile, replayed
-from tests.twin.histories import History, combined, history
+from replay.profile import profile_for
+from tests.engine import by_topic, disagreement, each_by_its_own, profile, replayed
+from tests.twin.histories import combined, history
 from tests.twin.rows import Row
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FEW, MANY = range(60), range(520)
-FEW_PROTOCOLS = 2
-"""Protocols of the few: each costs half a minute of planning, whatever the number of its histories."""
+MOST_REPLICAS = 5
 
 
-def disagreements(spark: SparkSession, seeds: range, protocols: int | None = None) -> list[str]:
-    """What differs, a history a text; histories of one protocol are one Spark job."""
-    groups: dict[object, list[History]] = defaultdict(list)
-    for seed in seeds:
-        drawn = history(seed)
-        groups[profile(drawn.profile.kafka_version, drawn.profile.protocol_version, drawn.lag_ms)].append(drawn)
-    most_drawn = sorted(groups.items(), key=lambda group: -len(group[1]))[:protocols]
-    found = []
-    for spoken, drawn_alike in most_drawn:
-        slots = max(len({row["replica_id"] for row in drawn.expected_replica}) for drawn in drawn_alike)
-        with replayed(spark, combined(drawn_alike), slots, spoken) as timelines:  # type: ignore[arg-type]
-            rebuilt = by_topic(timelines.leader_timeline)
-        for drawn in drawn_alike:
-            different = disagreement(drawn.name, drawn.expected_leader, rebuilt[drawn.name])
-            found += [f"{different}\n{drawn.text()}"] if different else []
-    return found
+def disagreements(spark: SparkSession, seeds: range) -> list[str]:
+    """What differs, a history a text; all histories are one Spark job."""
+    drawn = [history(seed) for seed in seeds]
+    spoken = each_by_its_own({each.name: profile(each) for each in drawn})
+    with replayed(spark, combined(drawn), MOST_REPLICAS, spoken) as timelines:
+        rebuilt = by_topic(timelines.leader_timeline)
+    different = ((each, disagreement(each.name, each.expected_leader, rebuilt[each.name])) for each in drawn)
+    return [f"{how}\n{each.text()}" for each, how in different if how]
 
 
 @pytest.mark.spark
 def test_histories_agree_with_the_twin(spark: SparkSession) -> None:
-    """The histories of the two protocols most drawn, of up to 200 steps each: every leader row equals the twin's."""
-    found = disagreements(spark, FEW, FEW_PROTOCOLS)
+    """Of all protocols, of up to 200 steps each: every leader row equals the twin's."""
+    found = disagreements(spark, FEW)
 
     assert not found, "\n\n".join(found[:3])
 
@@ -48,7 +39,7 @@ def test_histories_agree_with_the_twin(spark: SparkSession) -> None:
 @pytest.mark.spark
 @pytest.mark.long
 def test_many_histories_agree_with_the_twin(spark: SparkSession) -> None:
-    """Five hundred and twenty, of all protocols."""
+    """Five hundred and twenty."""
     found = disagreements(spark, MANY)
 
     assert not found, "\n\n".join(found[:3])
@@ -71,9 +62,9 @@ def renamed(rows: list[Row], names: dict[int, int]) -> list[Row]:
 def test_names_of_replicas_do_not_matter(spark: SparkSession) -> None:
     """With ids turned around, the timelines are the twin's with ids turned around."""
     names = {id_: 10 - id_ for id_ in range(1, 10)}
-    newest = profile("4.1.0", "4.1", 10_000)
+    newest = profile_for("4.1.0", "4.1", 10_000)
     drawn = [history(seed) for seed in FEW]
-    alike = [d for d in drawn if profile(d.profile.kafka_version, d.profile.protocol_version, d.lag_ms) == newest]
+    alike = [d for d in drawn if profile(d) == newest]
     landing = {table: renamed(rows, names) for table, rows in combined(alike).items()}
     with replayed(spark, landing, 6, newest) as timelines:
         rebuilt = by_topic(timelines.leader_timeline)
@@ -93,7 +84,7 @@ def test_names_of_replicas_do_not_matter(spark: SparkSession) -> None:
 @pytest.mark.long
 def test_the_metadata_log_stands_in_for_the_brokers(spark: SparkSession) -> None:
     """Without any broker's word on leaders and ISRs, each leadership is there, and each remote LEO it was told."""
-    newest = profile("4.1.0", "4.1", 10_000)
+    newest = profile_for("4.1.0", "4.1", 10_000)
     drawn = [d for d in map(history, FEW) if d.profile.kafka_version.startswith("4")]
     landing = {**combined(drawn), "leader_changes": []}
     with replayed(spark, landing, 6, newest) as timelines:

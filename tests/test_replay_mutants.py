@@ -5,24 +5,22 @@ A rule whose loss no story notices is a rule nothing tests.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from replay import high_watermark, in_sync, leader, rules
-from replay.profile import Profile
+from replay import high_watermark, in_sync, rules
+from replay.profile import profile_for
 from tests.engine import by_topic, disagreement, profile, replayed
 from tests.story import SCENARIOS, Story, load
+from tests.twin.histories import combined
 from tests.twin.rows import Row
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
 
-NEWEST = profile("4.1.0", "4.1", 30_000)
+NEWEST = profile_for("4.1.0", "4.1", 30_000)
 Mutation = Callable[[pytest.MonkeyPatch], object]
 
 
@@ -71,16 +69,12 @@ MUTANTS: dict[str, Mutation] = {
 def stories() -> list[Story]:
     """The stories of the newest protocol."""
     told = [load(path) for path in sorted(SCENARIOS.glob("*.txt"))]
-    return [s for s in told if profile(s.profile.kafka_version, s.profile.protocol_version, s.lag_ms) == NEWEST]
+    return [s for s in told if profile(s) == NEWEST]
 
 
-def differing(spark: SparkSession, stories: list[Story], spoken: Profile) -> list[str]:
+def differing(spark: SparkSession, stories: list[Story]) -> list[str]:
     """The stories of which the engine rebuilds another leader timeline than the twin."""
-    landing: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for story in stories:
-        for table, rows in story.landing.items():
-            landing[table].extend(rows)
-    with replayed(spark, landing, 5, spoken) as timelines:
+    with replayed(spark, combined(stories), 5, NEWEST) as timelines:
         rebuilt = by_topic(timelines.leader_timeline)
     found = []
     for story in stories:
@@ -94,13 +88,12 @@ def differing(spark: SparkSession, stories: list[Story], spoken: Profile) -> lis
 
 def test_the_right_one_differs_nowhere(spark: SparkSession, stories: list[Story]) -> None:
     """Else a mutant would die of something else."""
-    assert differing(spark, stories, replace(NEWEST)) == []
+    assert differing(spark, stories) == []
 
 
 @pytest.mark.parametrize("name", MUTANTS)
 def test_the_mutant_dies(name: str, spark: SparkSession, stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
     """Some story is rebuilt wrongly without it."""
     MUTANTS[name](monkeypatch)
-    monkeypatch.setattr(leader, "evaluates_high_watermark", rules.evaluates_high_watermark)
 
-    assert differing(spark, stories, NEWEST) != []
+    assert differing(spark, stories) != []

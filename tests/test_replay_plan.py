@@ -8,16 +8,17 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.keeping import keeping
 from replay.assignment import assignments
 from replay.leader import leader_states
 from replay.leader_rows import leader_timeline, with_high_watermark
-from replay.leaderships import leaderships
+from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile
 from replay.restarts import follower_restarts
 from replay.starts import last_responses, leadership_starts
 from replay.timelines import ordered_events, reconstruct
 from schemas import columns as C
-from schemas.tables import LANDING_TABLES
+from schemas.tables import BROKER_STATEMENTS, LANDING_TABLES
 from tests.frames import rows
 from tests.twin.histories import history
 
@@ -40,7 +41,8 @@ def landed(spark: SparkSession) -> dict[str, DataFrame]:
 
 def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
     """From the ordered events to `leader_timeline` the events are where they must be: all windows agree on that."""
-    begun, restarts, assigned = leaderships(landed), follower_restarts(landed), assignments(landed)
+    roles, assigned = roles_with_loads(landed), assignments(landed)
+    begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
     ordered = ordered_events(landed, begun, restarts, assigned, SLOTS, Profile()).localCheckpoint()
     states = leader_states(ordered, SLOTS, Profile())
     summaries = last_responses(states, SLOTS).localCheckpoint()
@@ -54,8 +56,9 @@ def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
 
 def test_nothing_leaves_the_jvm(landed: dict[str, DataFrame]) -> None:
     """No Python worker, no pandas, no RDD: only Spark's own nodes."""
-    timelines = reconstruct(landed, assignments(landed), SLOTS, Profile(has_transactions=True))
-    for frame in (timelines.leader_timeline, timelines.replica_timeline, timelines.truncations):
-        plan = plan_of(frame)
+    with keeping() as keep:
+        timelines = reconstruct(landed, assignments(landed), SLOTS, Profile(has_transactions=True), keep)
+        plans = [plan_of(f) for f in (timelines.leader_timeline, timelines.replica_timeline, timelines.truncations)]
+    for plan in plans:
         assert re.findall(r"Python|Pandas|Arrow|ExternalRDD|MapPartitions", plan) == []
         assert "Window [" in plan

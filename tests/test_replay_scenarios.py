@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from replay.profile import Profile
 from replay.timelines import Timelines
-from tests.engine import profile, replayed
+from tests.engine import each_by_its_own, profile, replayed, to_the_millisecond
 from tests.story import SCENARIOS, Expected, Story, load
+from tests.twin.histories import combined
 from tests.twin.words import Known
 
 pytestmark = pytest.mark.spark
@@ -50,37 +50,22 @@ class Told:
     def _is_past(row: Row, expected: Expected, time: str) -> bool:
         moment: datetime = row[time]
         end = expected.event_time.replace(tzinfo=None)
-        return (
-            row["partition"] == expected.partition
-            and moment.replace(microsecond=moment.microsecond // 1000 * 1000) <= end
-        )
+        return row["partition"] == expected.partition and to_the_millisecond(moment) <= end
 
     def _last(self, rows: Iterable[Row], expected: Expected, time: str) -> Row | None:
         past = [row for row in rows if self._is_past(row, expected, time)]
         return max(past, key=lambda row: (row["leader_epoch"], row["event_seq"]), default=None)
 
 
-def stories_by_profile() -> dict[Profile, list[Story]]:
-    """The stories; those that spoke the same protocol are one replay."""
-    groups = defaultdict(list)
-    for path in STORIES:
-        story = load(path)
-        groups[profile(story.profile.kafka_version, story.profile.protocol_version, story.lag_ms)].append(story)
-    return groups
-
-
 @pytest.fixture(scope="module")
 def told(spark: SparkSession) -> dict[str, Told]:
     """What was rebuilt of each story."""
     by_story: dict[str, Told] = defaultdict(Told)
-    for spoken, stories in stories_by_profile().items():
-        landing: dict[str, list[Row]] = defaultdict(list)
-        for story in stories:
-            for table, rows in story.landing.items():
-                landing[table].extend(rows)
-        with replayed(spark, landing, 5, spoken) as timelines:
-            for story, table, row in _rows(timelines):
-                getattr(by_story[story], table).append(row)
+    stories = [load(path) for path in STORIES]
+    spoken = each_by_its_own({story.name: profile(story) for story in stories})
+    with replayed(spark, combined(stories), 5, spoken) as timelines:
+        for name, table, row in _rows(timelines):
+            getattr(by_story[name], table).append(row)
     return by_story
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
+from typing import Protocol
 
 from tests.twin.commands import Command, Lead, NotNowError
 from tests.twin.drawing import draw
@@ -20,6 +21,14 @@ from tests.twin.profile import PROFILES, Profile
 from tests.twin.rows import Row
 
 LAG_MS = 10_000
+
+
+class Landed(Protocol):
+    """What has been played: a history, or a story."""
+
+    @property
+    def landing(self) -> dict[str, list[Row]]:
+        """Its landing rows by table."""
 
 
 @dataclass(frozen=True)
@@ -123,8 +132,8 @@ def _try(cluster: Cluster, command: Command, commands: list[Command]) -> None:
     commands.append(command)
 
 
-def combined(histories: Sequence[History]) -> dict[str, list[Row]]:
-    """The landing rows of many histories, as one capture: each history is a cluster and a topic of its own."""
+def combined(histories: Sequence[Landed]) -> dict[str, list[Row]]:
+    """The landing rows of many histories or stories, as one capture: each is a cluster and a topic of its own."""
     landing: dict[str, list[Row]] = {}
     for each in histories:
         for table, rows in each.landing.items():

@@ -20,6 +20,7 @@ from jobs import __version__
 from jobs.command import CLUSTER_ID
 from jobs.errors import CouldNotRunError
 from jobs.session import describe
+from replay.views import VIEWS, View
 from schemas import columns as C
 from schemas.tables import ALL_TABLES, Table
 
@@ -108,12 +109,15 @@ class Warehouse:
         entries = (table_now.history() if limit is None else table_now.history(limit)).collect()
         return [_commit(entry.asDict()) for entry in entries]
 
-    def register_views(self) -> list[Table]:
-        """Register each table that is there as a temporary view of its name, for ad-hoc SQL."""
+    def register_views(self) -> list[Table | View]:
+        """Register each table that is there, and each view of such, as a temporary view of its name, for ad-hoc SQL."""
         present = [table for table in ALL_TABLES if self.has(table)]
+        derived = [view for view in VIEWS if set(view.of) <= set(present)]
         for table in present:
             self.read(table).createOrReplaceTempView(table.name)
-        return present
+        for view in derived:
+            view.make(*map(self.read, view.of)).createOrReplaceTempView(view.name)
+        return [*present, *derived]
 
 
 def _properties(table: Table) -> dict[str, str]:

@@ -26,8 +26,8 @@ def isr_steps(leader_timeline: DataFrame) -> DataFrame:
     return known.withColumn(_BEFORE, F.lag(C.ISR).over(_in_order())).where(F.col(_BEFORE) != F.col(C.ISR))
 
 
-def isr_changes(steps: DataFrame) -> DataFrame:
-    """One row per replica that left the ISR (until it was back) and per replica that joined it."""
+def isr_moves(steps: DataFrame) -> DataFrame:
+    """One row per replica (`who`) that left the ISR or joined it (`is_in`), with its last and its next move."""
     moved = F.explode(
         F.concat(
             F.transform(
@@ -39,7 +39,7 @@ def isr_changes(steps: DataFrame) -> DataFrame:
         )
     )
     of_replica = Window.partitionBy(*C.PARTITION_KEY, "who").orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
-    moves = (
+    return (
         steps.withColumn("move", moved)
         .select("*", "move.*")
         .withColumns(
@@ -50,6 +50,11 @@ def isr_changes(steps: DataFrame) -> DataFrame:
             }
         )
     )
+
+
+def isr_changes(steps: DataFrame) -> DataFrame:
+    """One row per replica that left the ISR (until it was back) and per replica that joined it."""
+    moves = isr_moves(steps)
     return _shrunk(moves.where("NOT is_in")).unionByName(_expanded(moves.where("is_in")))
 
 

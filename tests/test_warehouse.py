@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from jobs.errors import CouldNotRunError
 from jobs.warehouse import Transaction, Warehouse
-from schemas.tables import ALL_TABLES, INCIDENTS, SOURCE_FILES
+from schemas.tables import ALL_TABLES, INCIDENTS, LEADER_TIMELINE, SOURCE_FILES
 from tests.frames import rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.delta]
@@ -139,6 +139,14 @@ def test_views_are_the_tables_that_are_there(warehouse: Warehouse, spark: SparkS
     assert spark.sql("SELECT incident_id FROM incidents").collect()[0][0] == "one"
     described = {row["col_name"]: row["comment"] for row in spark.sql("DESCRIBE incidents").collect()}
     assert described["evidence"] == "In words: what shows it."
+
+
+def test_views_stand_beside_their_tables(warehouse: Warehouse, spark: SparkSession) -> None:
+    """What is derived from a table answers under its own name once the table is there."""
+    warehouse.create(LEADER_TIMELINE)
+
+    assert "exposure" in {view.name for view in warehouse.register_views()}
+    assert spark.sql("SELECT could_lose FROM exposure").isEmpty()
 
 
 def test_a_relative_folder_is_taken_from_where_we_are(spark: SparkSession) -> None:

@@ -1,5 +1,5 @@
--- U2. Who held the high watermark back, and for how long?
-SELECT topic, partition, replica_id, started_at, ended_at, evidence
-FROM incidents
-WHERE kind = 'HIGH_WATERMARK_STALLED'
-ORDER BY started_at, topic, partition
+-- U2. Who held the high watermark back, for how long, and why?
+SELECT topic, partition, leader_epoch, started_at, ended_at, lasted_ms, high_watermark, log_end_offset, why, waits_for
+FROM high_watermark_held
+WHERE lasted_ms >= 1000
+ORDER BY lasted_ms DESC, topic, partition, started_at

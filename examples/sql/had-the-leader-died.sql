@@ -1,0 +1,7 @@
+-- U9. Had the leader died then, how many records would have been lost? Add "AND TIMESTAMP '…' >= valid_from AND …".
+SELECT topic, partition, leader_id, valid_from, valid_to, high_watermark, log_end_offset, single_copy_records,
+       would_lose, could_lose, record_seconds
+FROM exposure
+WHERE could_lose > 0
+ORDER BY could_lose DESC, valid_from, topic, partition
+LIMIT 20

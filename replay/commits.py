@@ -1,0 +1,60 @@
+"""Commit latency: from a record's append at the leader until the HW was past it."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.windows import FIRST, NOW
+from schemas import columns as C
+from schemas.kinds import EventType
+
+_OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
+
+
+def commit_times(leader_timeline: DataFrame) -> DataFrame:
+    """One row per append, with `appended_at`, `committed_at` and `latency_ms`.
+
+    Columns: partition key, leader_epoch, leader_id, appended_at, log_end_offset (the LEO after it), committed_at and
+    latency_ms. `committed_at` is NULL where the leader's own epoch ended first: a later
+    leader may hold the records and commit them, or not.
+
+    The HW never falls within a leadership, and only its order beside the LEOs matters: both are sorted by offset once,
+    and the first event at which the HW was there or beyond is a running minimum from the greatest offset down.
+    """
+    is_append = F.col(C.EVENT_TYPE) == EventType.APPEND.value
+    offsets = F.array(
+        F.struct(F.col(C.HIGH_WATERMARK).alias("reach"), F.lit(1).alias("is_hw")),
+        F.when(is_append, F.struct(F.col(C.LOG_END_OFFSET).alias("reach"), F.lit(0).alias("is_hw"))),
+    )
+    both = leader_timeline.select(
+        *_OF_EPOCH, C.LEADER_ID, C.EVENT_SEQ, C.EVENT_TIME, F.explode(F.array_compact(offsets)).alias("at")
+    ).select("*", "at.*")
+    from_the_end = Window.partitionBy(*_OF_EPOCH).orderBy(F.desc("reach"), F.desc("is_hw"), C.EVENT_SEQ)
+    past = F.struct(C.EVENT_SEQ, C.EVENT_TIME)
+    first = F.min(F.when(F.col("is_hw") == 1, past)).over(from_the_end.rowsBetween(FIRST, NOW))
+    committed = both.withColumn("first", first).where("is_hw = 0 AND reach >= 0")
+    # A leader that restarted with its epoch and a shorter log had reached the offset before, with another record.
+    is_after = F.col(f"first.{C.EVENT_SEQ}") >= F.col(C.EVENT_SEQ)
+    at = F.when(is_after, F.col(f"first.{C.EVENT_TIME}"))
+    return committed.select(
+        *_OF_EPOCH, C.LEADER_ID, F.col(C.EVENT_TIME).alias("appended_at"), F.col("reach").alias(C.LOG_END_OFFSET),
+        at.alias("committed_at"),
+        ((F.unix_micros(at) - F.unix_micros(C.EVENT_TIME)) / 1000).alias("latency_ms"),
+    )  # fmt: skip
+
+
+def commit_latency(leader_timeline: DataFrame) -> DataFrame:
+    """One row per partition and minute: its appends, those the leader's epoch never committed, percentiles in ms."""
+    minute = F.date_trunc("minute", "appended_at").alias("minute")
+
+    return (
+        commit_times(leader_timeline)
+        .groupBy(*C.PARTITION_KEY, minute)
+        .agg(
+            F.count(F.lit(1)).alias("appends"),
+            F.count_if(F.col("committed_at").isNull()).alias("not_committed_in_epoch"),
+            *[F.percentile("latency_ms", F.lit(share)).alias(f"p{share * 100:g}_ms") for share in (0.5, 0.95, 0.99)],
+            F.max("latency_ms").alias("max_ms"),
+        )
+    )

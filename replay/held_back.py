@@ -1,0 +1,102 @@
+"""HW explained: every stretch in which it stood below the leader's LEO, who held it and why."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from replay.windows import FIRST, NOW
+from schemas import columns as C
+from schemas.kinds import EventType, HeldBy
+
+WAITS_FOR = "waits_for"
+"""array<int>: the replicas the HW waits for, for the reason."""
+WHY = "why"
+"""string: of `HeldBy`."""
+LAST_AT = "last_at"
+"""timestamp: the last event of the stretch."""
+
+_OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
+_STRETCH = (*_OF_EPOCH, "stretch")
+_NOBODY = "CAST(array() AS array<int>)"
+
+
+def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
+    """One row per stretch of a leader epoch with one HW below the LEO, cut also where a column of `cut_at` changes.
+
+    Columns: partition key, leader_epoch, capture_id, leader_id, started_at, ended_at (the next event, be it the next
+    leader's; NULL = still), `last_at`, high_watermark, log_end_offset (the highest), what the leader knew at the end,
+    `waits_for` and `why`.
+    """
+    stretches = _stretches(leader_timeline, *cut_at)
+    why, who = _explained()
+    return stretches.withColumns({WHY: why, WAITS_FOR: who}).drop("at_end", "fetching", "stretch")
+
+
+def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
+    """One row per stretch in which the HW was held back by the same replicas: `held_back`, as a view shows it."""
+    stretches = held_back(leader_timeline, C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR)
+    lasted = F.unix_millis(F.coalesce(C.ENDED_AT, LAST_AT)) - F.unix_millis(C.STARTED_AT)
+    return stretches.select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, lasted.alias("lasted_ms"),
+        C.HIGH_WATERMARK, C.LOG_END_OFFSET, WHY, WAITS_FOR, C.ISR, C.MIN_ISR,
+    )  # fmt: skip
+
+
+def _in_order() -> WindowSpec:
+    return Window.partitionBy(*_OF_EPOCH).orderBy(C.EVENT_SEQ)
+
+
+def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
+    """One row per stretch with the same HW below the LEO, with what was last known in it."""
+    is_behind = (F.col(C.HIGH_WATERMARK) >= 0) & (F.col(C.HIGH_WATERMARK) < F.col(C.LOG_END_OFFSET))
+    state = F.struct(is_behind.alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
+    is_change = ~F.lag(state).over(_in_order()).eqNullSafe(state)
+    # The next event ends the stretch, be it that of the next leader.
+    of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    marked = leader_timeline.withColumns(
+        {"is_behind": is_behind, "is_change": is_change, "next_at": F.lead(C.EVENT_TIME).over(of_partition)}
+    )
+    numbered = marked.withColumn(
+        "stretch", F.sum(F.col("is_change").cast("int")).over(_in_order().rowsBetween(FIRST, NOW))
+    )
+    last = F.max_by(
+        F.struct(C.ISR, C.MAXIMAL_ISR, C.IS_UNDER_MIN_ISR, C.MIN_ISR, C.REMOTE_LEO_MAP, C.HIGH_WATERMARK_LIMITED_BY),
+        C.EVENT_SEQ,
+    )
+    is_fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    return (
+        numbered.where("is_behind")
+        .groupBy(*_STRETCH)
+        .agg(
+            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
+            F.max(C.LEADER_ID).alias(C.LEADER_ID),
+            F.min(C.EVENT_TIME).alias(C.STARTED_AT),
+            F.max(C.EVENT_TIME).alias(LAST_AT),
+            F.max_by("next_at", C.EVENT_SEQ).alias(C.ENDED_AT),
+            F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
+            F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
+            F.collect_set(F.when(is_fetch, F.col(C.REPLICA_ID))).alias("fetching"),
+            last.alias("at_end"),
+        )
+        .select("*", "at_end.*")
+    )
+
+
+def _explained() -> tuple[Column, Column]:
+    """Return why the HW stood and for whom it waited, by what the leader knew (P:1152 maybeIncrementLeaderHW)."""
+    nobody = F.expr(_NOBODY)
+    held = F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, nobody)
+    reasons = (
+        (HeldBy.FIRST_FETCH, F.filter(held, lambda it: F.element_at(F.col(C.REMOTE_LEO_MAP), it) < 0)),
+        (HeldBy.ISR_CHANGE_IN_FLIGHT, F.array_intersect(held, F.array_except(C.MAXIMAL_ISR, C.ISR))),
+        (HeldBy.CAUGHT_UP_OUTSIDE_ISR, F.array_except(held, C.MAXIMAL_ISR)),
+        (HeldBy.NOT_FETCHING, F.array_except(held, "fetching")),
+        (HeldBy.BEHIND, held),
+    )
+    why, who = F.lit(HeldBy.UNKNOWN.value), nobody
+    for reason, replicas in reversed(reasons):
+        is_it = F.size(F.coalesce(replicas, nobody)) > 0
+        why, who = F.when(is_it, reason.value).otherwise(why), F.when(is_it, F.array_sort(replicas)).otherwise(who)
+    under = F.coalesce(C.IS_UNDER_MIN_ISR, F.lit(False))
+    return F.when(under, HeldBy.UNDER_MIN_ISR.value).otherwise(why), F.when(under, nobody).otherwise(who)

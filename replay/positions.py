@@ -1,0 +1,70 @@
+"""Consumers' positions against what their leader had: a client id is all that a request log knows of a consumer."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.windows import FIRST, NOW, carried
+from schemas import columns as C
+from schemas.kinds import Position
+
+_STATE = (C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET, C.LOG_START_OFFSET)
+_HIGHEST = "highest_high_watermark"
+READ_COMMITTED = 1
+
+
+def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> DataFrame:
+    """One row per consumer's fetch of a partition: its offset, what the leader had then, and `position_is`.
+
+    `may_read_to` is the HW, or the LSO under read_committed; `lag` is how far the position is from it, negative where
+    it is beyond. Both sides are put in order by the clock of the broker that served, per leader epoch, which is good
+    to a millisecond: the response's own HW stands beside the rebuilt one.
+    """
+    consumed = fetch_events.where(F.col(C.REPLICA_ID) < 0).select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.BROKER_ID, C.CLIENT_ID, C.FETCH_OFFSET, C.ISOLATION_LEVEL,
+        C.ERROR_CODE, C.RESPONSE_HIGH_WATERMARK, C.SOURCE_FILE, C.SOURCE_LINE,
+        F.lit(1).alias("is_fetch"), F.lit(0).cast("bigint").alias(C.EVENT_SEQ),
+    )  # fmt: skip
+    led = leader_timeline.select(
+        *C.PARTITION_KEY,
+        C.LEADER_EPOCH,
+        C.EVENT_TIME,
+        C.EVENT_SEQ,
+        F.lit(0).alias("is_fetch"),
+        F.struct(*_STATE).alias("had"),
+    )
+    in_order = (
+        Window.partitionBy(*C.PARTITION_KEY)
+        .orderBy(C.LEADER_EPOCH, C.EVENT_TIME, "is_fetch", C.EVENT_SEQ, C.SOURCE_FILE, C.SOURCE_LINE)
+        .rowsBetween(FIRST, NOW)
+    )
+    both = led.unionByName(consumed, allowMissingColumns=True)
+    known = both.withColumns(
+        {"then": carried(F.col("had"), in_order), _HIGHEST: F.max(f"had.{C.HIGH_WATERMARK}").over(in_order)}
+    )
+    readable = F.when(F.col(C.ISOLATION_LEVEL) == READ_COMMITTED, F.col(C.LAST_STABLE_OFFSET)).otherwise(
+        F.col(C.HIGH_WATERMARK)
+    )
+    return known.where("is_fetch = 1").select("*", "then.*").select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.CLIENT_ID, C.BROKER_ID, C.FETCH_OFFSET, C.ERROR_CODE, *_STATE,
+        C.RESPONSE_HIGH_WATERMARK, readable.alias("may_read_to"), (readable - F.col(C.FETCH_OFFSET)).alias("lag"),
+        _position().alias("position_is"), C.SOURCE_FILE, C.SOURCE_LINE,
+    )  # fmt: skip
+
+
+def _position() -> Column:
+    """Return where a position lies: OFFSET_OUT_OF_RANGE has two causes, and a negative lag two others."""
+    offset, hw = F.col(C.FETCH_OFFSET), F.col(C.HIGH_WATERMARK)
+    places = (
+        (hw.isNull() | (hw < 0), Position.UNKNOWN),
+        (offset < F.col(C.LOG_START_OFFSET), Position.BELOW_LOG_START),
+        (offset > F.col(C.LOG_END_OFFSET), Position.BEYOND_LOG_END),
+        ((offset > hw) & (F.col(_HIGHEST) >= offset), Position.BEYOND_REGRESSED_HIGH_WATERMARK),
+        (offset > hw, Position.BEYOND_HIGH_WATERMARK),
+        (offset == hw, Position.AT_END),
+    )
+    place = F.lit(Position.BEHIND.value)
+    for is_it, where in reversed(places):
+        place = F.when(is_it, where.value).otherwise(place)
+    return place

@@ -1,0 +1,54 @@
+"""Views: what post-mortem questions are asked of, derived from the tables when they are asked, and never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+
+from replay.commits import commit_latency, commit_times
+from replay.exposure import exposure
+from replay.flapping import isr_flapping
+from replay.held_back import high_watermark_held
+from replay.positions import consumer_positions
+from schemas import tables as T
+from schemas.tables import Table
+
+
+@dataclass(frozen=True)
+class View:
+    """A view: its name, what one row is, the tables it is made of, and how."""
+
+    name: str
+    comment: str
+    of: tuple[Table, ...]
+    make: Callable[..., DataFrame]
+
+
+VIEWS = (
+    View(
+        "high_watermark_held", "A stretch in which the HW stood below the LEO: who held it, and why.",
+        (T.LEADER_TIMELINE,), high_watermark_held,
+    ),
+    View(
+        "commit_times", "An append, and when the HW was past it.",
+        (T.LEADER_TIMELINE,), commit_times,
+    ),
+    View(
+        "commit_latency", "A partition's minute: percentiles of the time from append to commit.",
+        (T.LEADER_TIMELINE,), commit_latency,
+    ),
+    View(
+        "exposure", "What only the leader held, and what its death would have lost, from one event to the next.",
+        (T.LEADER_TIMELINE,), exposure,
+    ),
+    View(
+        "isr_flapping", "How often replicas left the ISR, by follower, by leader and by pair.",
+        (T.LEADER_TIMELINE,), isr_flapping,
+    ),
+    View(
+        "consumer_positions", "A consumer's fetch, and where its position lay in the leader's log.",
+        (T.FETCH_EVENTS, T.LEADER_TIMELINE), consumer_positions,
+    ),
+)  # fmt: skip

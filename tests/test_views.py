@@ -1,0 +1,180 @@
+"""Views on literal timelines: each topic is a small history, all of them looked at in one frame."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from pyspark.sql import Row, SparkSession
+
+from replay.commits import commit_latency, commit_times
+from replay.exposure import exposure
+from replay.flapping import isr_flapping
+from replay.held_back import high_watermark_held
+from replay.positions import consumer_positions
+from replay.views import VIEWS
+from schemas import tables as T
+from tests.checked_rows import HERE, Given, at, event
+from tests.frames import rows
+
+pytestmark = pytest.mark.spark
+
+
+def append(epoch: int, seq: int, leo: int, hw: int, **more: Any) -> Given:
+    """An append at the leader."""
+    return event(epoch, seq, leo, hw, event_type="APPEND", **more)
+
+
+def known(isr: list[int], remote: dict[int, int], limited_by: list[int], **more: Any) -> dict[str, Any]:
+    """What a leader knew of the others."""
+    return {
+        "isr": isr, "maximal_isr": isr, "remote_log_end_offset": remote, "high_watermark_limited_by": limited_by, **more
+    }  # fmt: skip
+
+
+def consumed(second: float, offset: int, error: int = 0, isolation: int = 0) -> Given:
+    """A consumer's fetch from the leader of epoch 0."""
+    return {
+        **HERE, "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1, "client_id": "reader",
+        "fetch_offset": offset, "error_code": error, "isolation_level": isolation, "source_line": int(second * 10),
+    }  # fmt: skip
+
+
+def timeline(spark: SparkSession, **histories: list[Given]) -> Any:
+    """Leaders' events, a topic a history."""
+    told = [{**row, "topic": topic} for topic, history in histories.items() for row in history]
+    return rows(spark, T.LEADER_TIMELINE, *told)
+
+
+def test_who_held_the_high_watermark_and_why(spark: SparkSession) -> None:
+    """By what the leader knew: one stretch a reason, from its first event to the next that is not of it."""
+    held = timeline(
+        spark,
+        behind=[event(0, 1, 9, 4, **known([1, 2], {2: 4}, [2]), replica_id=2, event_type="FETCH"), event(0, 3, 9, 9)],
+        silent=[append(0, 2, 9, 4, **known([1, 2], {2: 4}, [2]))],
+        unheard=[event(0, 1, 9, 4, **known([1, 2, 3], {2: -1, 3: 9}, [2]))],
+        joining=[append(0, 2, 9, 4, **known([1], {2: 4}, [2], maximal_isr=[1, 2]))],
+        outside=[append(0, 2, 9, 4, **known([1], {2: 4}, [2]))],
+        too_few=[append(0, 2, 9, 4, **known([1], {2: 4}, []), is_under_min_isr=True)],
+    )  # fmt: skip
+    found = {row["topic"]: row for row in high_watermark_held(held).collect()}
+
+    assert {topic: (row["why"], row["waits_for"]) for topic, row in found.items()} == {
+        "behind": ("BEHIND", [2]),
+        "silent": ("NOT_FETCHING", [2]),
+        "unheard": ("FIRST_FETCH", [2]),
+        "joining": ("ISR_CHANGE_IN_FLIGHT", [2]),
+        "outside": ("CAUGHT_UP_OUTSIDE_ISR", [2]),
+        "too_few": ("UNDER_MIN_ISR", []),
+    }
+    assert (found["behind"]["lasted_ms"], found["silent"]["ended_at"]) == (2000, None)
+
+
+def test_a_stretch_ends_where_another_replica_holds_it(spark: SparkSession) -> None:
+    """The HW is the same, who holds it is not."""
+    held = timeline(
+        spark,
+        turns=[
+            append(0, 2, 9, 4, **known([1, 2, 3], {2: 4, 3: 4}, [2, 3])),
+            event(0, 3, 9, 4, **known([1, 2, 3], {2: 4, 3: 9}, [2]), replica_id=3),
+        ],
+    )
+
+    found = high_watermark_held(held).orderBy("started_at").collect()
+
+    assert [row["waits_for"] for row in found] == [[2, 3], [2]]
+
+
+def test_commits_are_the_first_time_the_high_watermark_was_past(spark: SparkSession) -> None:
+    """Each append its own; not in its epoch: NULL; a shorter log of a restarted leader had other records."""
+    appended = timeline(
+        spark,
+        plain=[append(0, 1, 5, 0), append(0, 2, 7, 0), event(0, 4, 7, 5), event(0, 8, 7, 7)],
+        too_late=[append(0, 1, 5, 0), event(1, 1, 5, 5)],
+        restarted=[event(0, 1, 5, 5), append(0, 2, 5, 3)],
+    )
+    found: dict[str, list[float | None]] = {}
+    for row in commit_times(appended).orderBy("topic", "log_end_offset").collect():
+        found.setdefault(row["topic"], []).append(row["latency_ms"])
+
+    assert found == {"plain": [3000.0, 6000.0], "too_late": [None], "restarted": [None]}
+
+
+def test_commit_latency_is_by_minute(spark: SparkSession) -> None:
+    """Percentiles of the appends that were committed, and how many were not."""
+    appended = timeline(
+        spark, plain=[append(0, 1, 5, 0), append(0, 2, 7, 0), event(0, 4, 7, 5), append(0, 9, 8, 5)]
+    )  # fmt: skip
+    (row,) = commit_latency(appended).collect()
+
+    assert (row["appends"], row["not_committed_in_epoch"], row["p50_ms"], row["max_ms"]) == (3, 2, 3000.0, 3000.0)
+
+
+def test_exposure_of_a_leaders_death(spark: SparkSession) -> None:
+    """Example e: LEO 10, 8, 7, all in the ISR: 7 to 9 can be lost, 8 and 9 will be, and only the leader has those."""
+    led = timeline(
+        spark,
+        e=[
+            event(0, 1, 10, 7, **known([1, 2, 3], {2: 8, 3: 7}, [3])),
+            event(0, 3, 10, 10, **known([1, 2, 3], {2: 10, 3: 10}, [])),
+        ],
+        alone=[event(0, 1, 10, 10, **known([1], {2: 8}, []))],
+        unheard=[event(0, 1, 10, 0, **known([1, 2], {2: -1}, [2]))],
+    )  # fmt: skip
+    found = {(row["topic"], row["event_seq"]): row for row in exposure(led).collect()}
+
+    def lose(row: Row) -> tuple[int | None, ...]:
+        return row["single_copy_records"], row["would_lose"], row["could_lose"]
+
+    assert lose(found["e", 1]) == (2, 2, 3)
+    assert found["e", 1]["record_seconds"] == 4.0
+    assert lose(found["e", 3]) == (0, 0, 0)
+    assert lose(found["alone", 1]) == (2, None, None)
+    assert lose(found["unheard", 1]) == (None, None, None)
+
+
+def test_flapping_is_clustered(spark: SparkSession) -> None:
+    """One follower that leaves two partitions of one leader, of which one has it back."""
+
+    def isr(seq: int, members: list[int]) -> Given:
+        return event(0, seq, 9, 9, event_type="ISR_CHANGE", isr=members)
+
+    led = timeline(spark, a=[isr(1, [1, 2]), isr(2, [1]), isr(5, [1, 2])], b=[isr(1, [1, 2]), isr(3, [1])])
+    found = {row["clustered_by"]: row.asDict() for row in isr_flapping(led).collect()}
+
+    assert set(found) == {"cluster", "leader", "follower", "pair"}
+    assert found["pair"] == {
+        "cluster_id": "c", "clustered_by": "pair", "replica_id": 2, "leader_id": 1, "times_out": 2, "partitions": 2,
+        "not_back": 1, "seconds_out_median": 3.0, "seconds_out_max": 3.0,
+    }  # fmt: skip
+
+
+def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
+    """Truncated, deleted, ahead of an old HW, ahead of one that went back; read_committed is held by the LSO."""
+    led = timeline(
+        spark,
+        ledger=[
+            event(0, 1, 10, 8, log_start_offset=2, last_stable_offset=5),
+            event(0, 5, 10, 6, log_start_offset=2, last_stable_offset=5),
+        ],
+    )  # fmt: skip
+    asked = {0.5: 4, 1.5: 1, 2.0: 11, 2.5: 9, 3.0: 8, 5.5: 7, 6.0: 4}
+    fetches = rows(
+        spark, T.FETCH_EVENTS, *[consumed(second, offset) for second, offset in asked.items()],
+        consumed(7.0, 5, isolation=1),
+    )  # fmt: skip
+    found = consumer_positions(fetches, led).orderBy("event_time").collect()
+
+    assert [(row["position_is"], row["lag"]) for row in found] == [
+        ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3), ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0),
+        ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2), ("BEHIND", 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_nothing_gives_nothing(view: Any, spark: SparkSession) -> None:
+    """Of an empty warehouse each view is empty, with its columns."""
+    made = view.make(*[rows(spark, table) for table in view.of])
+
+    assert made.isEmpty()
+    assert "cluster_id" in made.columns

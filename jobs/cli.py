@@ -14,6 +14,7 @@ from jobs.reconstruct_timelines import reconstruct
 from jobs.report_timelines import report
 from jobs.run_pipeline import pipeline
 from jobs.sql_prompt import sql
+from jobs.what_if import what_if
 
 
 @click.group(
@@ -26,7 +27,7 @@ def tidegauge() -> None:
     """Rebuild log end offsets, in-sync replicas and high watermarks from a Kafka cluster's logs."""
 
 
-for command in (pipeline, ingest, reconstruct, check, report, sql):
+for command in (pipeline, ingest, reconstruct, check, report, sql, what_if):
     tidegauge.add_command(command)
 
 

@@ -176,6 +176,21 @@ class Position(StrEnum):
     """The capture does not tell what the leader had."""
 
 
+class Outcome(StrEnum):
+    """What a rule of truncation would have done to a range of records."""
+
+    KEPT = "KEPT"
+    """At the end a replica's log would share it with the last leader's."""
+    CUT = "CUT"
+    """A follower would have truncated it; it may have fetched it again."""
+    COMMITTED_LOST = "COMMITTED_LOST"
+    """A new leader's log would not have held it, though it was committed."""
+    UNCOMMITTED_LOST = "UNCOMMITTED_LOST"
+    """The same of records above the HW."""
+    DIVERGED = "DIVERGED"
+    """A follower would have fetched on over other records than its leader's."""
+
+
 class IncidentKind(StrEnum):
     """What a row of `incidents` has found."""
 

@@ -150,6 +150,18 @@ INCIDENTS = Table(
     columns=(C.INCIDENT_ID, *LANDED, C.KIND, C.SEVERITY, *TP, C.LEADER_EPOCH, C.REPLICA_ID, C.STARTED_AT, C.ENDED_AT,
              C.FROM_OFFSET, C.TO_OFFSET, C.EVIDENCE),
 )
+WHAT_IF_OUTCOMES = Table(
+    "what_if_outcomes", "A range of records, and what would have become of it under a rule of truncation.",
+    grain=(C.CLUSTER_ID, *TP, C.METHOD, C.OUTCOME, C.LEADER_EPOCH, C.REPLICA_ID, C.EVENT_TIME, C.FROM_OFFSET),
+    columns=(*LANDED, *TP, C.METHOD, C.OUTCOME, C.LEADER_EPOCH, C.REPLICA_ID, C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET),
+    constraints=(("not_backwards", "from_offset <= to_offset"),),
+)
+WHAT_IF_TIMELINE = Table(
+    "what_if_timeline", "An event at a leader after which its HW would have been another.",
+    grain=(C.CLUSTER_ID, *TP, C.LEADER_EPOCH, C.EVENT_SEQ),
+    columns=(*LANDED, *TP, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.EVENT_TYPE, C.LEADER_ID, C.REPLICA_ID,
+             C.LOG_END_OFFSET, C.ISR, C.MIN_ISR, C.HIGH_WATERMARK, C.WHAT_IF_HIGH_WATERMARK, C.WHAT_IF, *LINE),
+)
 CHECK_RESULTS = Table(
     "check_results", "A rule in a run of the check, kept whether it held or not.",
     grain=(C.RUN_ID, C.RULE),
@@ -168,5 +180,6 @@ LANDING_TABLES = (
     SEGMENT_BATCHES, EPOCH_STARTS, REJECTED_LINES, SOURCE_FILES,
 )  # fmt: skip
 TIMELINE_TABLES = (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS, INCIDENTS)
+WHAT_IF_TABLES = (WHAT_IF_OUTCOMES, WHAT_IF_TIMELINE)
 CHECK_TABLES = (CHECK_RESULTS, CHECK_VIOLATIONS)
-ALL_TABLES = (*LANDING_TABLES, *TIMELINE_TABLES, *CHECK_TABLES)
+ALL_TABLES = (*LANDING_TABLES, *TIMELINE_TABLES, *WHAT_IF_TABLES, *CHECK_TABLES)

@@ -1,0 +1,131 @@
+"""`tidegauge what-if`: the events of a warehouse under other rules, beside what happened."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+
+import click
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.deliveries import EVENT_TABLES, landed_clusters
+from jobs.keeping import keeping
+from jobs.progress import print_table, step
+from jobs.replay_inputs import profile_of, slots_of
+from jobs.session import spark_session
+from jobs.warehouse import Warehouse
+from replay.assignment import assignments
+from replay.profile import Truncation
+from replay.timelines import reconstruct
+from replay.what_if import what_if as truncated_by
+from replay.what_if_hw import as_if, differences
+from replay.what_if_steps import steps
+from schemas import columns as C
+from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, WHAT_IF_OUTCOMES, WHAT_IF_TIMELINE
+
+RULES = (Truncation.HIGH_WATERMARK, Truncation.LEADER_EPOCH)
+"""The third, fetch_divergence, finds the same place by other requests: its outcomes are those of leader_epoch."""
+
+
+@dataclass(frozen=True)
+class Otherwise:
+    """What is taken to be otherwise; None: as it was."""
+
+    min_isr: int | None = None
+    lag_time_ms: int | None = None
+    min_isr_gate: bool | None = None
+
+    def __str__(self) -> str:
+        """As the options that say so."""
+        return " ".join(f"{name}={value}" for name, value in vars(self).items() if value is not None)
+
+    @property
+    def profile_changes(self) -> dict[str, object]:
+        """The rules of a profile that change."""
+        given = {"lag_time_ms": self.lag_time_ms, "min_isr_gate": self.min_isr_gate}
+        return {name: value for name, value in given.items() if value is not None}
+
+
+def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Truncation]) -> DataFrame:
+    """The outcomes of a cluster's history under each rule, written, and counted by rule, outcome and partition."""
+    landed = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in EVENT_TABLES}
+    leaders, replicas = (warehouse.read(t, cluster_id=cluster_id) for t in (LEADER_TIMELINE, REPLICA_TIMELINE))
+    with keeping() as keep:
+        assigned = keep(assignments(landed))
+        happened, slots = keep(steps(landed, leaders, replicas, assigned)), slots_of(assigned)
+        outcomes = reduce(DataFrame.unionByName, [truncated_by(happened, rule, slots) for rule in rules])
+        warehouse.create(WHAT_IF_OUTCOMES)
+        with step(WHAT_IF_OUTCOMES.name) as writing:
+            writing.rows = warehouse.replace(WHAT_IF_OUTCOMES, outcomes, cluster_id).rows
+    of_range = F.col(C.TO_OFFSET) - F.col(C.FROM_OFFSET)
+    written = warehouse.read(WHAT_IF_OUTCOMES, cluster_id=cluster_id).where(~F.startswith(C.TOPIC, F.lit("__")))
+    figures = (F.sum(of_range).alias("records"), F.count(F.lit(1)).alias("ranges"))
+    return written.groupBy(C.TOPIC, C.PARTITION, C.METHOD, C.OUTCOME).agg(*figures)
+
+
+def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Otherwise) -> int:
+    """Events of a cluster after which the HW would have been another; they are written side by side."""
+    landed = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in EVENT_TABLES}
+    profile = profile_of(landed).what_if(**otherwise.profile_changes)
+    with keeping() as keep:
+        assigned = keep(assignments(landed))
+        changed = as_if(landed, otherwise.min_isr)
+        would_be = reconstruct(changed, assigned, slots_of(assigned), profile, keep).leader_timeline
+        was = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)
+        warehouse.create(WHAT_IF_TIMELINE)
+        with step(WHAT_IF_TIMELINE.name) as writing:
+            found = differences(was, would_be, str(otherwise))
+            writing.rows = warehouse.replace(WHAT_IF_TIMELINE, found, cluster_id).rows
+    return writing.rows
+
+
+@click.command("what-if", epilog="Example: tidegauge what-if --warehouse /tmp/lake --min-isr 1")
+@options(
+    warehouse_option,
+    cluster_option,
+    click.option(
+        "--truncation",
+        "rules",
+        multiple=True,
+        type=click.Choice([str(rule.value) for rule in RULES]),
+        help="Rule by which followers cut their logs. Default: each of them, to compare.",
+    ),
+    click.option("--min-isr", type=click.IntRange(1), help="min.insync.replicas of every topic."),
+    click.option("--lag-time-ms", type=click.IntRange(1), help="replica.lag.time.max.ms; ISR changes stay as logged."),
+    click.option("--min-isr-gate/--no-min-isr-gate", default=None, help="The HW stands under min ISR (3.7+), or not."),
+    debug_option,
+)
+def what_if(
+    warehouse: str,
+    cluster_id: str | None,
+    rules: tuple[str, ...],
+    min_isr: int | None,
+    lag_time_ms: int | None,
+    min_isr_gate: bool | None,
+) -> None:
+    """Replay a reconstructed warehouse under other rules and print what would have been otherwise.
+
+    Elections, restarts, appends and fetches are taken as they were: it tells what the rules do to the same events, not
+    what brokers and clients would have done next.
+    """
+    target = Warehouse(spark_session("what-if", warehouse=warehouse), warehouse)
+    otherwise = Otherwise(min_isr, lag_time_ms, min_isr_gate)
+    for cluster in landed_clusters(target, cluster_id):
+        outcomes = replay_truncations(target, cluster, [Truncation(rule) for rule in rules] or RULES)
+        rows = outcomes.orderBy(*outcomes.columns).collect()
+        print_table(outcomes.columns, [[str(value) for value in row] for row in rows])
+        if str(otherwise):
+            events = replay_high_watermark(target, cluster, otherwise)
+            print_table(("what if", "events with another HW"), [(str(otherwise), f"{events:,}")])
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job and return its exit code."""
+    return run(what_if, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,72 @@
+"""A log as an expression: the leader epochs it consists of, and its LEO; what two logs share, and what a cut leaves.
+
+A log is `LOG`. A run is the first offset of a leader epoch's records, as in a leader-epoch-checkpoint; same offset and
+same epoch is the same record (log matching), so that two logs are compared run by run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+RUNS = "array<struct<epoch:int,start:bigint>>"
+LOG = f"struct<runs:{RUNS},leo:bigint,hw:bigint>"
+"""Its runs in order, its LEO, and the HW its replica knows."""
+
+
+def log(runs: Column, leo: Column, hw: Column) -> Column:
+    """Return a log."""
+    return F.struct(runs.alias("runs"), leo.alias("leo"), hw.alias("hw")).cast(LOG)
+
+
+def let(value: Column, body: Callable[[Column], Column]) -> Column:
+    """Return `body` of `value`, which is worked out once: a lambda's variable is the only name an expression has."""
+    return F.get(F.transform(F.array(value), body), F.lit(0))
+
+
+def run(epoch: Column, start: Column) -> Column:
+    """Return an array of one run."""
+    return F.array(F.struct(epoch.cast("int").alias("epoch"), start.cast("bigint").alias("start"))).cast(RUNS)
+
+
+def no_runs() -> Column:
+    """Return an array of no run."""
+    return F.array().cast(RUNS)
+
+
+def shared(one: Column, other: Column) -> Column:
+    """Return the end of the records two logs have in common."""
+    differ = F.zip_with(
+        one["runs"], other["runs"], lambda a, b: F.when(~a.eqNullSafe(b), F.least(a["start"], b["start"]))
+    )
+    return F.least(F.array_min(differ), one["leo"], other["leo"])
+
+
+def cut(whole: Column, end: Column) -> Column:
+    """Return the log truncated to `end`; all of it where that lies beyond."""
+    kept = F.filter(whole["runs"], lambda it: it["start"] < end)
+    return log(kept, F.least(whole["leo"], end), F.least(whole["hw"], end))
+
+
+def grown(own: Column, epoch: Column, records: Column) -> Column:
+    """Return the log after its leader appended records in an epoch."""
+    more = F.when(records > 0, run(epoch, own["leo"])).otherwise(no_runs())
+    return log(F.concat(own["runs"], more), own["leo"] + records, own["hw"])
+
+
+def fetched(own: Column, leader: Column, end: Column) -> Column:
+    """Return the log after fetches up to `end` from its LEO on, whatever lies below: nothing is compared."""
+    # OFFSET_OUT_OF_RANGE: truncated to the leader's LEO (`AbstractFetcherThread.fetchOffsetAndTruncate`).
+    return let(cut(own, leader["leo"]), lambda base: _continued(base, leader, end))
+
+
+def _continued(base: Column, leader: Column, end: Column) -> Column:
+    begun = F.filter(leader["runs"], lambda it: it["start"] <= base["leo"])
+    epoch = F.get(begun, F.size(begun) - 1)["epoch"]
+    own_epoch = F.get(base["runs"], F.size(base["runs"]) - 1)["epoch"]
+    is_other = (base["leo"] < end) & ~epoch.eqNullSafe(own_epoch)
+    first = F.when(is_other, run(epoch, base["leo"])).otherwise(no_runs())
+    rest = F.filter(leader["runs"], lambda it: (it["start"] > base["leo"]) & (it["start"] < end))
+    return log(F.concat(base["runs"], first, rest), F.greatest(base["leo"], end), base["hw"])

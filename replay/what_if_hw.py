@@ -1,0 +1,59 @@
+"""The same events under another min.insync.replicas, lag time, or without a gate: the HW beside what it was."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.settings import MIN_ISR_SETTING
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
+from schemas.kinds import StatementKind
+
+_SAME_EVENT = C.on_partition(C.LEADER_EPOCH, C.EVENT_TYPE, C.REPLICA_ID, C.SOURCE_FILE, C.SOURCE_LINE)
+
+
+def as_if(landed: Mapping[str, DataFrame], min_isr: int | None = None) -> dict[str, DataFrame]:
+    """Return the landing tables without the brokers' own words on the HW, which bear witness to what was.
+
+    Those are the acknowledgements of acks=all, the HW in responses and that of a leader's begin. With `min_isr`, every
+    topic has it from the beginning on.
+    """
+    produced, fetched = landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]
+    statements = landed[T.BROKER_STATEMENTS.name]
+    unsaid = F.lit(UNKNOWN_OFFSET).cast(C.RESPONSE_HIGH_WATERMARK.type)
+    changed = {
+        **landed,
+        T.PRODUCE_EVENTS.name: produced.withColumn(C.ACKS, F.lit(None).cast(C.ACKS.type)),
+        T.FETCH_EVENTS.name: fetched.withColumn(C.RESPONSE_HIGH_WATERMARK, unsaid),
+        T.BROKER_STATEMENTS.name: statements.where(F.col(C.KIND) != StatementKind.BECAME_LEADER_HW.value),
+    }
+    if min_isr is not None:
+        changed[T.SETTINGS.name] = _with_min_isr(landed[T.SETTINGS.name], statements, min_isr)
+    return changed
+
+
+def _with_min_isr(settings: DataFrame, statements: DataFrame, min_isr: int) -> DataFrame:
+    """Return the settings with one min.insync.replicas for every cluster and topic."""
+    clusters = statements.select(C.CLUSTER_ID).distinct()
+    given: dict[str, Column] = {
+        C.BROKER_ID: F.lit(NO_REPLICA), C.TOPIC: F.lit(""), C.NAME: F.lit(MIN_ISR_SETTING),
+        C.VALUE: F.lit(str(min_isr)), C.CAPTURE_ID: F.lit(""),
+    }  # fmt: skip
+    unsaid: dict[str, Column] = {c: F.lit(None) for c in T.SETTINGS.columns if c not in (*given, C.CLUSTER_ID)}
+    others = settings.where(F.col(C.NAME) != MIN_ISR_SETTING)
+    return T.SETTINGS.conform(others).unionByName(T.SETTINGS.conform(clusters.withColumns({**given, **unsaid})))
+
+
+def differences(was: DataFrame, would_be: DataFrame, what_if: str) -> DataFrame:
+    """One row per event after which the HW would have been another, of `schemas.tables.WHAT_IF_TIMELINE`.
+
+    `was` and `would_be` are leader timelines of the same events.
+    """
+    other = would_be.select(*_SAME_EVENT, F.col(C.HIGH_WATERMARK).alias(C.WHAT_IF_HIGH_WATERMARK))
+    both = was.join(other, _SAME_EVENT)
+    differ = both.where(F.col(C.HIGH_WATERMARK) != F.col(C.WHAT_IF_HIGH_WATERMARK))
+    return T.WHAT_IF_TIMELINE.conform(differ.withColumn(C.WHAT_IF, F.lit(what_if)))

@@ -1,0 +1,85 @@
+"""The same events under another rule of truncation: stories of which both outcomes are known."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.keeping import keeping
+from replay.assignment import assignments
+from replay.profile import Truncation
+from replay.timelines import reconstruct
+from replay.what_if import what_if
+from replay.what_if_hw import as_if, differences
+from replay.what_if_steps import steps
+from schemas.tables import LANDING_TABLES
+from tests.engine import each_by_its_own, profile
+from tests.frames import rows
+from tests.story import SCENARIOS, load
+from tests.twin.histories import combined
+
+pytestmark = pytest.mark.spark
+
+LOSES, KEEPS = "h_truncation_to_the_hw_loses_a_committed_record", "h_truncation_by_epoch_keeps_it"
+DIVERGES, HEALS = "i_truncation_to_the_hw_diverges", "i_truncation_by_epoch_heals"
+Ranges = set[tuple[str, int, int, int]]
+"""Outcome, replica, range."""
+
+
+@pytest.fixture(scope="module")
+def outcomes(spark: SparkSession) -> Iterator[dict[tuple[str, str], Ranges]]:
+    """Of each story and rule, every range but those that are kept."""
+    stories = [load(SCENARIOS / f"{name}.txt") for name in (LOSES, KEEPS, DIVERGES, HEALS)]
+    landing = combined(stories)
+    landed = {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    with keeping() as keep:
+        assigned = keep(assignments(landed))
+        spoken = each_by_its_own({story.name: profile(story) for story in stories})
+        timelines = reconstruct(landed, assigned, 2, spoken, keep)
+        happened = keep(steps(landed, keep(timelines.leader_timeline), keep(timelines.replica_timeline), assigned))
+        found: dict[tuple[str, str], Ranges] = {
+            (story.name, rule): set() for story in stories for rule in ("high_watermark", "leader_epoch")
+        }
+        for rule in (Truncation.HIGH_WATERMARK, Truncation.LEADER_EPOCH):
+            for row in what_if(happened, rule, 2).where("outcome <> 'KEPT'").collect():
+                gone = (row["outcome"], row["replica_id"], row["from_offset"], row["to_offset"])
+                found[row["cluster_id"], row["method"]].add(gone)
+        yield found
+
+
+@pytest.mark.parametrize("story", [LOSES, KEEPS])
+def test_the_committed_record_is_lost_by_one_rule_and_kept_by_the_other(
+    story: str, outcomes: dict[tuple[str, str], Ranges]
+) -> None:
+    """Whichever of them the cluster spoke: replica 2 cuts at its HW and is elected before it has fetched again."""
+    assert ("COMMITTED_LOST", 2, 0, 1) in outcomes[story, "high_watermark"]
+    assert ("CUT", 2, 0, 1) in outcomes[story, "high_watermark"]
+    assert outcomes[story, "leader_epoch"] == set()
+
+
+@pytest.mark.parametrize("story", [DIVERGES, HEALS])
+def test_one_rule_diverges_where_the_other_cuts(story: str, outcomes: dict[tuple[str, str], Ranges]) -> None:
+    """The tail that replica 2 had not flushed is lost by both; replica 1 keeps its own over it, or cuts."""
+    lost = {("COMMITTED_LOST", 2, 1, 2)}
+
+    assert outcomes[story, "leader_epoch"] == lost | {("CUT", 1, 1, 2)}
+    assert outcomes[story, "high_watermark"] == lost | {("DIVERGED", 1, 1, 2)}
+
+
+def test_the_high_watermark_under_another_min_isr(spark: SparkSession) -> None:
+    """One replica in the ISR and min ISR 2: without the gate, or with min ISR 1, the HW would have gone on."""
+    story = load(SCENARIOS / "under_min_isr_the_hw_stands.txt")
+    landed = {table.name: rows(spark, table, *story.landing.get(table.name, ())) for table in LANDING_TABLES}
+    changed = as_if(landed, min_isr=1)
+    spoken = profile(story)
+    with keeping() as keep:
+        assigned = keep(assignments(landed))
+        was = keep(reconstruct(landed, assigned, 3, spoken, keep).leader_timeline)
+        lower = reconstruct(changed, assigned, 3, spoken, keep).leader_timeline
+        found = differences(was, lower, "min_isr=1").orderBy("leader_epoch", "event_seq").collect()
+
+    assert found
+    assert all(row["what_if_high_watermark"] > row["high_watermark"] for row in found)
+    assert {row["what_if"] for row in found} == {"min_isr=1"}

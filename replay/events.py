@@ -14,14 +14,16 @@ from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, Stri
 
 from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
+from replay.batch_starts import with_recorded_offset
 from replay.fencing import AT_US, FENCED, REGISTERED, fencings
 from replay.leaderships import LOADED_HW, LOADS, START_US, STATED_HW, STATED_LEO
+from replay.profile import Profile
 from replay.restarts import LOADED_LEO
 from replay.settings import min_isr
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
-from schemas.kinds import ChangeKind, EventType, StatementKind
+from schemas.kinds import AppendSource, ChangeKind, EventType, StatementKind
 
 # fmt: off
 SHAPE: dict[str, DataType] = {
@@ -50,13 +52,13 @@ APPENDS_AFTER, FETCHES_AFTER = 0.1, 0.2
 the brokers' own times (99 % within 6.3 ms; with none 6.6 ms, with a half 10.7 ms)."""
 
 
-def events(landed: Mapping[str, DataFrame], begun: DataFrame, restarts: DataFrame) -> DataFrame:
+def events(landed: Mapping[str, DataFrame], begun: DataFrame, restarts: DataFrame, profile: Profile) -> DataFrame:
     """One row per append, follower's fetch, change of leadership or ISR, or move of the log start, of `SHAPE`."""
     fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
     parts = (
         _changes(landed),
         _appends(landed),
-        _fetches(landed),
+        _fetches(landed, profile),
         _log_starts(landed),
         fenced,
         _restarts(begun, restarts),
@@ -114,18 +116,20 @@ def _appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     acks=0 is never answered with an offset and shows in the dump alone.
     """
     appended = (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LAST_OFFSET) >= 0)
+    # What only a dump tells has the batch's own time; its `local_time_us` is how far that may be off, not work.
+    by_request = F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
     return _shaped(
         landed[T.PRODUCE_EVENTS.name].where(appended),
         F.lit(EventType.APPEND.value),
         **{
-            N.EVENT_US: _handled_us(APPENDS_AFTER),
+            N.EVENT_US: F.when(by_request, _handled_us(APPENDS_AFTER)).otherwise(F.unix_micros(C.EVENT_TIME)),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
         },
     )
 
 
-def _fetches(landed: Mapping[str, DataFrame]) -> DataFrame:
+def _fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     """One row per follower's fetch; failed ones too, for they tell the fetcher's LEO, but are not `is_accepted`.
 
     A fetch is parked only if no partition of it failed or diverged at its first read (`ReplicaManager.fetchMessages`),
@@ -134,8 +138,9 @@ def _fetches(landed: Mapping[str, DataFrame]) -> DataFrame:
     clean = (F.col(C.ERROR_CODE) == 0) & (F.col(C.DIVERGING_EPOCH) < 0)
     parked = F.col(C.IS_PARKED)
     believed = parked & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
+    of_followers = landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0)
     return _shaped(
-        landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0),
+        with_recorded_offset(of_followers, landed, profile),
         F.lit(EventType.FETCH.value),
         **{
             C.LEADER_EPOCH: F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH)),

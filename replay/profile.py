@@ -34,6 +34,8 @@ class Profile:
     """A caught-up replica outside the ISR holds the HW only if it may join (3.6; KAFKA-15021)."""
     fenced_may_not_join: bool | Column = True
     """A replica that is fenced or shutting down is not proposed for the ISR (3.3; KIP-841)."""
+    records_batch_start: bool | Column = True
+    """Of a fetch from within a batch the leader records the batch's first offset (4.0; KAFKA-17803)."""
     lag_time_ms: int | Column = 30_000
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
     has_transactions: bool = False
@@ -69,5 +71,6 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         min_isr_gate=kafka >= (3, 7, 0),
         eligibility=kafka >= (3, 6, 0),
         fenced_may_not_join=kafka >= (3, 3, 0),
+        records_batch_start=kafka >= (4, 0, 0),
         lag_time_ms=lag,
     )

@@ -71,9 +71,14 @@ def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
             .when(_witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
         )
         told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
-        columns[slot_column("own_leo", i)] = _last(F.when(leads, F.col(C.LOG_END_OFFSET)).otherwise(leo))
+        # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
+        dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
+        columns[slot_column("own_leo", i)] = _last(
+            F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).otherwise(leo)
+        )
         columns[slot_column("own_hw", i)] = _last(
             F.when(leads, F.col(C.HIGH_WATERMARK))
+            .when(dropped, UNKNOWN_OFFSET)
             .when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
             .otherwise(F.when(response & taken, told))
         )

@@ -62,7 +62,9 @@ def ordered_events(
     context = with_min_isr_changes(
         with_context(begun, assigned, landed[T.BROKER_STATEMENTS.name]), landed[T.SETTINGS.name]
     )
-    gathered = placed(events(landed, begun, restarts), context, slots).repartition(*[str(c) for c in C.PARTITION_KEY])
+    gathered = placed(events(landed, begun, restarts, profile), context, slots).repartition(
+        *[str(c) for c in C.PARTITION_KEY]
+    )
     by_clock = with_responses(ordered_by_clock(gathered))
     return with_event_seq(decided_by_evidence(by_clock, slots, profile))
 

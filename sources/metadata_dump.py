@@ -25,7 +25,7 @@ SETTING_COLUMNS = tuple(c for c in T.SETTINGS.columns if c not in T.LANDED)
 
 RECORD = r"^\s*\| offset: (\d+) \w+: (\d+) "
 PAYLOAD = r" payload: (\{.*)$"
-CONTROL = r" (?:LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters)[: ]"
+CONTROL = r" (?:controlType|LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters)[: ]"
 CORRUPT = "_corrupt"
 
 PARTITION, PARTITION_CHANGE, TOPIC, FEATURE, CONFIG = (

@@ -19,12 +19,16 @@ BATCH = (
     C.TRANSACTION_RESULT,
 )  # fmt: skip
 
+MARKER_US = 2_000
+"""A transaction marker has the time at which its leader made it, just before the append (`WriteTxnMarkers`)."""
+
 
 def unlogged_appends(appends: DataFrame, batches: DataFrame, leader_changes: DataFrame) -> DataFrame:
     """Rows of `produce_events` for the batches of known leaders that no row of `appends` explains.
 
     A batch was appended after the batch before it in its leader epoch, or after the epoch began, and before the batch
-    after it: `event_time` is the batch's own time, moved to within these, and `local_time_us` what is left to the next.
+    after it: `event_time` is the batch's own time, moved to within these, and `local_time_us` what is left to the next
+    (of a marker, whose time is its leader's, at most `MARKER_US`).
     """
     offsets = _logged(appends).unionByName(_dumped(batches), allowMissingColumns=True)
     by_offset = offsets.groupBy(*TERM, C.BASE_OFFSET).agg(
@@ -80,7 +84,8 @@ def _leaderships(leader_changes: DataFrame) -> DataFrame:
 def _times() -> dict[str, Column]:
     not_before = F.greatest(C.CREATE_TIME, "after", "began")
     event_time = F.least(not_before, "before")
-    left = F.unix_micros("before") - F.unix_micros(event_time)
+    until_next = F.unix_micros("before") - F.unix_micros(event_time)
+    left = F.when(F.col(C.IS_CONTROL), F.least(until_next, F.lit(MARKER_US))).otherwise(until_next)
     return {C.EVENT_TIME: event_time, C.LOCAL_TIME_US: F.coalesce(left, F.lit(0)).cast("bigint")}
 
 

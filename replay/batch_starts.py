@@ -1,0 +1,39 @@
+"""Fetches that begin within a batch: what the leader records is that batch's first offset.
+
+Only a log made to start within a batch (DeleteRecords) is fetched from there, by a new or an emptied replica. Source:
+`LogSegment.read` returns the offset of the batch that holds the fetch offset since 4.0 (KAFKA-17803), and
+`Partition.updateFollowerFetchState` records it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.profile import Profile
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import StatementKind
+
+_BATCH_START = "batch_start"
+
+
+def with_recorded_offset(fetches: DataFrame, landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
+    """Return followers' fetches with the offset that their leader records as their `fetch_offset`."""
+    starts = batch_starts(landed[T.BROKER_STATEMENTS.name], landed[T.PRODUCE_EVENTS.name])
+    at_start = starts.withColumnRenamed(C.OFFSET, C.FETCH_OFFSET)
+    known = fetches.join(F.broadcast(at_start), C.on_partition(C.FETCH_OFFSET), "left")
+    recorded: Column = F.when(F.lit(profile.records_batch_start), F.col(_BATCH_START))
+    return known.withColumn(C.FETCH_OFFSET, F.coalesce(recorded, C.FETCH_OFFSET)).drop(_BATCH_START)
+
+
+def batch_starts(statements: DataFrame, produced: DataFrame) -> DataFrame:
+    """One row per partition and `offset` within a batch at which its log was made to start: `batch_start`."""
+    moved = statements.where(F.col(C.KIND) == StatementKind.LOG_START_MOVED.value)
+    starts = moved.select(*C.PARTITION_KEY, C.OFFSET).distinct()
+    batches = produced.select(*C.PARTITION_KEY, C.BASE_OFFSET, C.LAST_OFFSET)
+    inside = (F.col(C.BASE_OFFSET) < F.col(C.OFFSET)) & (F.col(C.OFFSET) <= F.col(C.LAST_OFFSET))
+    within = batches.join(F.broadcast(starts), C.on_partition()).where(inside)
+    return within.groupBy(*C.PARTITION_KEY, C.OFFSET).agg(F.max(C.BASE_OFFSET).alias(_BATCH_START))

@@ -33,18 +33,28 @@ def is_under_min_isr() -> Column:
     return F.bit_count(F.col(N.ISR_MASK)).cast("int") < effective_min_isr()
 
 
-def holds(slot: int, profile: Profile, joining: Column) -> Column:
-    """Return whether the HW waits for the replica in `slot`, which is not the leader."""
-    maximal = in_mask(F.col(N.ISR_MASK).bitwiseOR(joining), slot)
-    waited_for = is_caught_up(slot, profile) & is_eligible(slot, profile)
-    assigned = in_mask(F.col(N.ASSIGNED_MASK), slot)
-    return (F.col(N.LEADER_SLOT) != slot) & assigned & (maximal | waited_for)
+def held_mask(slots: int, profile: Profile) -> Column:
+    """Return the replicas the HW waits for, a joining one apart, as a bit mask: never the leader, who has its LEO.
+
+    They are the committed ISR, and replicas outside it that were caught up a moment ago and may join.
+    """
+    bits = []
+    for i in range(slots):
+        assigned = (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i)
+        waited_for = is_caught_up(i, profile) & is_eligible(i, profile)
+        bits.append(F.when(assigned & (in_mask(F.col(N.ISR_MASK), i) | waited_for), 1 << i).otherwise(0))
+    return sum(bits, F.lit(0))
 
 
-def smallest_held(slots: int, profile: Profile, joining: Column) -> Column:
+def holds(slot: int, joining: Column) -> Column:
+    """Return whether the HW waits for the replica in `slot`, given who is joining."""
+    return in_mask(F.col(N.HELD_MASK).bitwiseOR(joining), slot)
+
+
+def smallest_held(slots: int, joining: Column) -> Column:
     """Return the smallest LEO of the leader and the replicas that hold the HW; -1 counts, and holds it."""
     held = [
-        F.when(holds(i, profile, joining), F.col(slot_column(C.REMOTE_LEO, i))).otherwise(F.col(C.LOG_END_OFFSET))
+        F.when(holds(i, joining), F.col(slot_column(C.REMOTE_LEO, i))).otherwise(F.col(C.LOG_END_OFFSET))
         for i in range(slots)
     ]
     return F.least(F.col(C.LOG_END_OFFSET), *held)
@@ -63,9 +73,9 @@ def candidate(slots: int, profile: Profile, joining: Column) -> Column:
     """
     allowed = F.col(N.IS_EVALUATED) & allows(profile)
     proven = F.when(F.col(C.EVENT_TYPE) == E.WITNESS.value, F.col(C.LAST_OFFSET) + 1)
-    return F.when(allowed, smallest_held(slots, profile, joining)).otherwise(proven)
+    return F.when(allowed, smallest_held(slots, joining)).otherwise(proven)
 
 
-def risen_to() -> Column:
+def risen_to(slots: int, profile: Profile, joining: Column) -> Column:
     """Return the greatest candidate of the leadership so far; -1 before the first."""
-    return F.coalesce(F.max(N.CANDIDATE).over(so_far()), F.lit(UNKNOWN_OFFSET))
+    return F.coalesce(F.max(candidate(slots, profile, joining)).over(so_far()), F.lit(UNKNOWN_OFFSET))

@@ -92,9 +92,8 @@ def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
         proposes = F.when((F.col(N.SLOT) == i) & may_join(i, profile), 1 << i).otherwise(proposes)
     reached = F.col(C.FETCH_OFFSET) >= F.greatest(risen_before, F.col(N.EPOCH_START))
     wish = F.when(_is(E.FETCH) & reached, proposes).otherwise(0)
-    marked = states.withColumn("wish", wish).withColumn(
-        "wishes", F.sum(F.when((F.col("wish") > 0) | _is(N.SHRINK_PROPOSED), 1).otherwise(0)).over(so_far())
-    )
+    counted = F.sum(F.when((wish > 0) | _is(N.SHRINK_PROPOSED), 1).otherwise(0)).over(so_far())
+    marked = states.withColumns({"wish": wish, "wishes": counted})
     since = marked.withColumn("settled_at", carried(F.when(settled, F.col("wishes")), so_far()))
     first = F.col("wishes") - F.coalesce(F.col("settled_at"), F.lit(0)) == 1
     assigned = F.when(settled, 0).when((F.col("wish") > 0) & first, F.col("wish"))

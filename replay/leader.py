@@ -9,7 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.high_watermark import candidate, risen_to
+from replay.high_watermark import held_mask, risen_to
 from replay.in_sync import with_caught_up, with_joining
 from replay.names import slot_column
 from replay.profile import Profile
@@ -31,18 +31,14 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
     `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
     greater of it and the HW the leadership began with.
     """
-    states = with_variables(ordered, slots)
-    caught_up = with_caught_up(states, slots)
-    together = _with_risen_to(caught_up.withColumn(N.JOINING_MASK, F.lit(0)), slots, profile)
+    caught_up = with_caught_up(with_variables(ordered, slots), slots)
+    held = caught_up.withColumn(N.HELD_MASK, held_mask(slots, profile))
+    nobody = F.lit(0)
+    together = held.withColumns({N.JOINING_MASK: nobody, N.RISEN_TO: risen_to(slots, profile, nobody)})
     for _ in range(JOINING_ROUNDS):
-        together = _with_risen_to(with_joining(together, slots, profile), slots, profile)
+        joining = with_joining(together, slots, profile)
+        together = joining.withColumn(N.RISEN_TO, risen_to(slots, profile, F.col(N.JOINING_MASK)))
     return together
-
-
-def _with_risen_to(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the events with the HW's candidates, and their running maximum, given who is joining."""
-    candidates = states.withColumn(N.CANDIDATE, candidate(slots, profile, joining=F.col(N.JOINING_MASK)))
-    return candidates.withColumn(N.RISEN_TO, risen_to())
 
 
 def with_variables(ordered: DataFrame, slots: int) -> DataFrame:

@@ -53,7 +53,7 @@ def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame
                 C.MAXIMAL_ISR: replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots),
                 C.IS_UNDER_MIN_ISR: is_under_min_isr(),
                 C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(F.lit(UNKNOWN_OFFSET)),
-                C.HIGH_WATERMARK_LIMITED_BY: _limited_by(slots, profile, joining),
+                C.HIGH_WATERMARK_LIMITED_BY: _limited_by(slots, joining),
                 # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
                 C.EXACTNESS: F.when(F.col(C.LOG_END_OFFSET) < 0, Exactness.BOUNDED.value).otherwise(F.col(C.EXACTNESS)),
                 C.LAST_STABLE_OFFSET: F.least(C.LAST_STABLE_OFFSET, C.HIGH_WATERMARK),
@@ -79,12 +79,12 @@ def _remote_leos(slots: int) -> Column:
     return F.map_from_entries(F.array_compact(F.array(*entries)))
 
 
-def _limited_by(slots: int, profile: Profile, joining: Column) -> Column:
+def _limited_by(slots: int, joining: Column) -> Column:
     """Return the replicas whose LEO is the smallest that the HW waits for, where that is below the leader's."""
-    smallest = smallest_held(slots, profile, joining)
+    smallest = smallest_held(slots, joining)
     below = smallest < F.col(C.LOG_END_OFFSET)
     limits = [
-        F.when(below & holds(i, profile, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest), _replica(i))
+        F.when(below & holds(i, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest), _replica(i))
         for i in range(slots)
     ]
     return F.array_compact(F.array(*limits))

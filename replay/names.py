@@ -32,11 +32,11 @@ FENCED_MASK = "fenced_mask"           # int: fenced replicas after the event
 EPOCH_START = "epoch_start_offset"    # bigint: leaderEpochStartOffset: the leader's LEO when the epoch began for its process
 RECEIVED_HW = "received_high_watermark"  # bigint: the HW in the response
 START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
-CANDIDATE = "candidate"               # bigint: what the HW may rise to by this event; NULL where it is not evaluated
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
 IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
 REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
 CAUGHT_UP_US = "caught_up_us"         # bigint per slot: lastCaughtUpTimeMs, in microseconds
+HELD_MASK = "held_mask"               # int: replicas the HW waits for whoever is joining, as a bit mask of slots
 JOINING_MASK = "joining_mask"         # int: replica whose joining the ISR is in flight, as a bit mask of slots
 IS_RESTART = "is_restart"             # bool: the state is that of a process that has just loaded its log
 REPLICA_RESTART = "REPLICA_RESTART"   # event type of the engine alone: a follower's process has loaded its log

@@ -60,7 +60,7 @@ def _if_next_came_first(slots: int, profile: Profile) -> Column:
     for i in range(slots):
         before = was[slot_column(C.REMOTE_LEO, i)]
         remote = F.when(fetched & (then[N.SLOT] == i), then[C.FETCH_OFFSET]).otherwise(before)
-        held.append(F.when(holds(i, profile, F.col(N.JOINING_MASK)), remote).otherwise(leo))
+        held.append(F.when(holds(i, F.col(N.JOINING_MASK)), remote).otherwise(leo))
     return F.when(allows(profile), F.least(leo, *held))
 
 

@@ -8,7 +8,6 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.keeping import keeping
 from replay.assignment import assignments
 from replay.leader import leader_states
 from replay.leader_rows import leader_timeline, with_high_watermark
@@ -56,9 +55,14 @@ def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
 
 def test_nothing_leaves_the_jvm(landed: dict[str, DataFrame]) -> None:
     """No Python worker, no pandas, no RDD: only Spark's own nodes."""
-    with keeping() as keep:
-        timelines = reconstruct(landed, assignments(landed), SLOTS, Profile(has_transactions=True), keep)
-        plans = [plan_of(f) for f in (timelines.leader_timeline, timelines.replica_timeline, timelines.truncations)]
-    for plan in plans:
+    stages: list[DataFrame] = []
+
+    def keep(stage: DataFrame) -> DataFrame:
+        stages.append(stage)
+        return stage.localCheckpoint(eager=False)
+
+    timelines = reconstruct(landed, assignments(landed), SLOTS, Profile(has_transactions=True), keep)
+    for stage in (*stages, timelines.leader_timeline, timelines.replica_timeline, timelines.truncations):
+        plan = plan_of(stage)
         assert re.findall(r"Python|Pandas|Arrow|ExternalRDD|MapPartitions", plan) == []
-        assert "Window [" in plan
+    assert "Window [" in plan_of(timelines.leader_timeline)

@@ -12,8 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
-from confluent_kafka import KafkaException, TopicCollection, TopicPartition
-from confluent_kafka._model import ElectionType
+from confluent_kafka import ElectionType, KafkaException, TopicPartition
 from confluent_kafka.admin import (
     AdminClient,
     AlterConfigOpType,
@@ -30,6 +29,8 @@ from cluster.errors import ClusterError
 ANSWER_SECONDS = 5.0
 PATIENCE_SECONDS = 40.0
 POLL_SECONDS = 0.2
+HOLD_SECONDS = 1.0
+"""What is waited for has to stay so for this long: a broker just thawed still tells how things were."""
 
 Answer = TypeVar("Answer")
 
@@ -65,10 +66,8 @@ class Admin:
         for created in client.create_topics(wanted, request_timeout=PATIENCE_SECONDS).values():
             created.result()
         for topic in topics:
-            for partition, replicas in enumerate(topic.replicas):
-                self.await_(f"{topic.name}-{partition} led", lambda t=topic.name, p=partition, r=replicas: (  # type: ignore[misc]
-                    self.leader(t, p) == r[0]
-                ))
+            for partition in range(len(topic.replicas)):
+                self.await_("a leader", (topic.name, partition), lambda found: found.leader == found.replicas[0])
 
     def leader(self, topic: str, partition: int) -> int:
         """The leader's broker id, -1 where there is none."""
@@ -112,7 +111,8 @@ class Admin:
         """DeleteRecords below `offset` (-1: below the high watermark); the new log start offset."""
         client = self._client()
         asked = client.delete_records([TopicPartition(topic, partition, offset)])
-        return next(iter(asked.values())).result(PATIENCE_SECONDS).low_watermark
+        start: int = next(iter(asked.values())).result(PATIENCE_SECONDS).low_watermark
+        return start
 
     def reassign(self, moves: Mapping[tuple[str, int], Sequence[int]]) -> None:
         """Give partitions new replicas, by Kafka's own tool: librdkafka does not speak of reassignments."""
@@ -123,13 +123,15 @@ class Admin:
             words = ["--bootstrap-server", self._cluster.bootstrap, "--reassignment-json-file", plan.name, "--execute"]
             self._cluster.distribution.run("ReassignPartitionsCommand", words)
 
-    def await_(self, what: str, is_so: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> None:
-        """Wait until `is_so`; a cluster that never gets there is an error that says what it was to come to."""
-        deadline = time.monotonic() + patience
-        while not is_so():
+    def await_(self, what: str, of: tuple[str, int], is_so: Callable[[PartitionMetadata], bool]) -> None:
+        """Wait until `is_so` of a partition; one that never gets there is an error that says what was waited for."""
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        so_since: float | None = None
+        while so_since is None or time.monotonic() - so_since < HOLD_SECONDS:
+            so_since = (so_since or time.monotonic()) if is_so(self._partition(*of)) else None
             self._cluster.check()
             if time.monotonic() > deadline:
-                raise ClusterError(f"the cluster did not come to: {what}, within {patience:.0f} s.")
+                raise ClusterError(f"{of[0]}-{of[1]} has waited {PATIENCE_SECONDS:.0f} s for {what}, in vain.")
             time.sleep(POLL_SECONDS)
 
     def _partition(self, topic: str, partition: int) -> PartitionMetadata:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import TracebackType
+from typing import Self
 
 from cluster.distribution import Distribution
 from cluster.errors import ClusterError
@@ -35,7 +36,7 @@ class Cluster:
         }
         self._ports = free_ports(brokers + 1)
 
-    def __enter__(self) -> Cluster:
+    def __enter__(self) -> Self:
         try:
             self._start()
         except BaseException:

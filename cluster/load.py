@@ -26,7 +26,9 @@ Acked = dict[str, Any]
 class Load:
     """Everything that writes to or reads from the cluster, from `start` to `stop`."""
 
-    def __init__(self, bootstrap: str, topics: Sequence[Topic], seed: int, *, transactions: bool, consumers: bool) -> None:
+    def __init__(
+        self, bootstrap: str, topics: Sequence[Topic], seed: int, *, transactions: bool, consumers: bool
+    ) -> None:
         self.acked: list[Acked] = []
         self._common = {"bootstrap.servers": bootstrap, "log_level": 0}
         self._topics = topics
@@ -134,4 +136,3 @@ class Load:
             consumer.close()
 
         return consume
-

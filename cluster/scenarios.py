@@ -63,8 +63,7 @@ def leader_killed(stage: Stage) -> None:
 
 @scenario(topics=(ORDERS, GATED))
 def under_min_isr(stage: Stage) -> None:
-    """The ISR falls below min.insync.replicas, then min.insync.replicas rises above the ISR: the high watermark waits
-    while the leader appends on (3.7 and newer)."""
+    """The ISR falls below min.insync.replicas, then that rises above the ISR: appends go on, the HW waits (3.7+)."""
     stage.rest(4)
     followers = stage.admin.followers("clicks", 0)
     with stage.frozen(*followers):
@@ -83,8 +82,7 @@ def under_min_isr(stage: Stage) -> None:
 
 @scenario(topics=(ORDERS, UNCLEAN), consumers=True)
 def unclean_election(stage: Stage) -> None:
-    """Both followers fall out of the ISR, the leader writes on alone and is killed, a stale one is elected: records that
-    were acknowledged, and committed, are gone."""
+    """Out of the ISR followers are elected when the leader is killed: acknowledged, committed records are gone."""
     stage.rest(5)
     leader = stage.admin.leader("clicks", 0)
     followers = stage.admin.followers("clicks", 0)
@@ -101,7 +99,7 @@ def unclean_election(stage: Stage) -> None:
 
 @scenario(topics=(ORDERS, AUDIT), transactions=True, consumers=True)
 def reassignment(stage: Stage) -> None:
-    """Partitions move to other brokers and back under transactions and a read_committed consumer, with DeleteRecords."""
+    """Partitions move to other brokers, under transactions and read_committed consumers; records are deleted."""
     stage.rest(6)
     stage.reassign({("audit", 0): (2, 3), ("audit", 1): (3, 1)})
     stage.rest(4)

@@ -6,6 +6,9 @@ import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
+
+from confluent_kafka.admin import PartitionMetadata
 
 from cluster.admin import Admin, Topic
 from cluster.brokers import Cluster
@@ -13,6 +16,11 @@ from cluster.brokers import Cluster
 CHECK_SECONDS = 0.5
 
 Say = Callable[[str], None]
+
+
+def _is_on(replicas: list[int], found: PartitionMetadata) -> bool:
+    """While a reassignment is under way, the assignment has the old replicas too."""
+    return sorted(found.replicas) == replicas
 
 
 class Stage:
@@ -93,28 +101,20 @@ class Stage:
 
     def await_leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
         """Wait for a leader, for another one than was; the new leader."""
-        self.admin.await_(
-            f"{topic}-{partition} led by another than broker {other_than}",
-            lambda: self.admin.leader(topic, partition) not in {-1, other_than},
-        )
+        self.admin.await_("a leader", (topic, partition), lambda found: found.leader not in {-1, other_than})
         leader = self.admin.leader(topic, partition)
         self.note(f"{topic}-{partition} is led by broker {leader}")
         return leader
 
     def await_isr(self, topic: str, partition: int, size: int) -> None:
         """Wait until the ISR has this many replicas."""
-        self.admin.await_(
-            f"{size} in-sync replicas of {topic}-{partition}", lambda: len(self.admin.isr(topic, partition)) == size
-        )
+        self.admin.await_(f"an ISR of {size}", (topic, partition), lambda found: len(found.isrs) == size)
         self.note(f"{topic}-{partition} has ISR {self.admin.isr(topic, partition)}")
 
     def await_whole(self) -> None:
         """Wait until every partition has all its replicas in the ISR."""
-        for topic, partition in self.partitions:
-            self.admin.await_(
-                f"{topic}-{partition} whole",
-                lambda t=topic, p=partition: len(self.admin.isr(t, p)) == len(self.admin.replicas(t, p)),  # type: ignore[misc]
-            )
+        for of in self.partitions:
+            self.admin.await_("all its replicas", of, lambda found: sorted(found.isrs) == sorted(found.replicas))
         self.note("every replica is in sync")
 
     def elect_preferred(self) -> None:
@@ -132,11 +132,8 @@ class Stage:
         told = ", ".join(f"{topic}-{partition} to {list(to)}" for (topic, partition), to in moves.items())
         self.note(f"reassign {told}")
         self.admin.reassign(moves)
-        for (topic, partition), to in moves.items():
-            self.admin.await_(
-                f"{topic}-{partition} on {list(to)}",
-                lambda t=topic, p=partition, r=to: sorted(self.admin.replicas(t, p)) == sorted(r),  # type: ignore[misc]
-            )
+        for of, to in moves.items():
+            self.admin.await_("its new replicas", of, partial(_is_on, sorted(to)))
         self.note("reassigned")
 
     def configure_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:

@@ -63,7 +63,9 @@ STATEMENTS = (
     ),
     _statement("truncate", "Truncating to offset", LOG + r"Truncating to offset (?P<to>-?\d+)"),
     _statement(
-        "log_start", "Incremented log start offset", LOG + r"Incremented log start offset to (?P<to>\d+) due to (?P<why>.+)"
+        "log_start",
+        "Incremented log start offset",
+        LOG + r"Incremented log start offset to (?P<to>\d+) due to (?P<why>.+)",
     ),
     _statement(
         "loaded",

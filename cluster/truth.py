@@ -49,8 +49,7 @@ def broker_of(folder: Path) -> int:
 
 def lines_of(log: Path) -> Iterator[str]:
     """A log's lines, gzipped or not."""
-    opened = gzip.open(log, "rt", encoding="utf-8") if log.suffix == ".gz" else log.open(encoding="utf-8")
-    with opened as lines:
+    with gzip.open(log, "rt", encoding="utf-8") if log.suffix == ".gz" else log.open(encoding="utf-8") as lines:
         yield from lines
 
 
@@ -66,7 +65,12 @@ def _stated(broker: int, log: Iterable[str], place: int) -> Iterator[tuple[int, 
         if (row := parse(line.rstrip("\n"))) is None:
             continue
         latest = max(latest, row["ts"])
-        yield latest, place, number, {"kind": row.pop("kind"), "ts": row.pop("ts"), "line": number, "broker": broker, **row}
+        yield (
+            latest,
+            place,
+            number,
+            {"kind": row.pop("kind"), "ts": row.pop("ts"), "line": number, "broker": broker, **row},
+        )
 
 
 def parse(line: str) -> Row | None:

@@ -45,9 +45,11 @@ def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> Non
 def capture(
     scenario: str, target: Path, kafka_version: str, brokers: str, seconds: float | None, seed: int, keep_trace: bool
 ) -> None:
-    """Start a real Kafka on loopback, load it, break it, stop it; write DIR/capture and, to compare, DIR/truth.jsonl.gz.
+    """Start a real Kafka on loopback, load it, break it, stop it, and write what an operator would have.
 
-    The jars come from Maven Central, once a version (45 MB). --list tells what the scenarios do.
+    That is DIR/capture, in the layout that `tidegauge pipeline` reads. Beside it are DIR/truth.jsonl.gz, the brokers'
+    own DEBUG and TRACE statements to compare with, and DIR/acked.jsonl.gz, what the producers were told. The jars come
+    from Maven Central, once a version (45 MB).
     """
     if target.exists() and (not target.is_dir() or any(target.iterdir())):
         raise CouldNotRunError(f"{target} is there already: a capture goes into a new folder.")

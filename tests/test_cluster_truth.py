@@ -39,8 +39,8 @@ CASES = {
     ),
     "remote LEO": (
         (
-            "DEBUG [Partition clicks-0 broker=1] Recorded replica 2 log end offset (LEO) position 7 and log start offset 0."
-            " (kafka.cluster.Partition)"
+            "DEBUG [Partition clicks-0 broker=1] Recorded replica 2 log end offset (LEO) position 7 and log start "
+            "offset 0. (kafka.cluster.Partition)"
         ),
         {"kind": "remote_leo", "replica": 2, "to": 7},
     ),
@@ -60,8 +60,8 @@ CASES = {
     ),
     "follower HW": (
         (
-            "TRACE [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower received high watermark 8 from the leader"
-            " and updated replica high watermark to 7 for partition clicks-0 (kafka.server.ReplicaFetcherThread)"
+            "TRACE [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower received high watermark 8 from the "
+            "leader and updated replica high watermark to 7 for partition clicks-0 (kafka.server.ReplicaFetcherThread)"
         ),
         {"kind": "follower_hw", "replica": 2, "leader": 1, "received": 8, "to": 7},
     ),
@@ -82,8 +82,8 @@ CASES = {
     ),
     "follower": (
         (
-            "INFO [Broker id=1] Follower clicks-0 starts at leader epoch 4 from offset 9 with partition epoch 6 and high "
-            "watermark 8. Current leader is -1. Previous leader Some(1) and previous leader epoch was 3. "
+            "INFO [Broker id=1] Follower clicks-0 starts at leader epoch 4 from offset 9 with partition epoch 6 and "
+            "high watermark 8. Current leader is -1. Previous leader Some(1) and previous leader epoch was 3. "
             "(state.change.logger)"
         ),
         {"kind": "become_follower", "epoch": 4, "leo": 9, "to": 8, "leader": -1},

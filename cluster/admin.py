@@ -37,12 +37,18 @@ Answer = TypeVar("Answer")
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic as a scenario wants it: replicas of each partition, preferred leader first, and who writes to it how."""
+    """A topic as a scenario wants it: the preferred leader of each partition, and how its producer writes."""
 
     name: str
-    replicas: Sequence[Sequence[int]]
+    leaders: Sequence[int]
+    replication_factor: int = 3
     acks: str = "all"
     settings: Mapping[str, str] = field(default_factory=dict)
+
+    def replicas(self, partition: int, brokers: int) -> list[int]:
+        """The preferred leader and the brokers next to it."""
+        leader = self.leaders[partition]
+        return [(leader - 1 + step) % brokers + 1 for step in range(self.replication_factor)]
 
 
 class Admin:
@@ -56,8 +62,10 @@ class Admin:
         wanted = [
             NewTopic(
                 topic.name,
-                num_partitions=len(topic.replicas),
-                replica_assignment=[list(replicas) for replicas in topic.replicas],
+                num_partitions=len(topic.leaders),
+                replica_assignment=[
+                    topic.replicas(partition, len(self._cluster.brokers)) for partition in range(len(topic.leaders))
+                ],
                 config=dict(topic.settings),
             )
             for topic in topics
@@ -66,7 +74,7 @@ class Admin:
         for created in client.create_topics(wanted, request_timeout=PATIENCE_SECONDS).values():
             created.result()
         for topic in topics:
-            for partition in range(len(topic.replicas)):
+            for partition in range(len(topic.leaders)):
                 self.await_("a leader", (topic.name, partition), lambda found: found.leader == found.replicas[0])
 
     def leader(self, topic: str, partition: int) -> int:

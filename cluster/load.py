@@ -62,7 +62,7 @@ class Load:
             while not self._ends.wait(draw.expovariate(BATCHES_A_SECOND)):
                 if draw.random() < PAUSE_CHANCE:
                     self._ends.wait(PAUSE_SECONDS)  # idle: followers' fetches are parked
-                partition = draw.randrange(len(topic.replicas))
+                partition = draw.randrange(len(topic.leaders))
                 for _ in range(draw.randint(*(BURST if draw.random() < BURST_CHANCE else SMALL_BATCH))):
                     sent += 1
                     self._send(producer, topic.name, partition, f"{topic.name}-{sent}", topic.acks, self.acked)
@@ -85,28 +85,28 @@ class Load:
         producer, sent = self._transactional(), 0
         while not self._ends.wait(draw.expovariate(1.5)):
             told: list[Acked] = []
-            is_kept = draw.random() >= ABORT_CHANCE
+            outcome = "aborted" if draw.random() < ABORT_CHANCE else "committed"
             try:
                 producer.begin_transaction()
                 for _ in range(draw.randint(1, 12)):
                     topic, sent = draw.choice(self._topics), sent + 1
-                    partition = draw.randrange(len(topic.replicas))
+                    partition = draw.randrange(len(topic.leaders))
                     self._send(producer, topic.name, partition, f"transaction-{sent}", "all", told)
                 producer.flush(TRANSACTION_SECONDS)
                 self._ends.wait(draw.uniform(0, 0.4))  # open for a while: the last stable offset waits
-                (producer.commit_transaction if is_kept else producer.abort_transaction)(TRANSACTION_SECONDS)
+                ends = producer.abort_transaction if outcome == "aborted" else producer.commit_transaction
+                ends(TRANSACTION_SECONDS)
             except KafkaException:
-                is_kept = False
-                producer = self._abort(producer)
-            self.acked += [{**row, "transaction": "committed" if is_kept else "aborted"} for row in told]
+                producer, outcome = self._abort(producer)
+            self.acked.extend({**row, "transaction": outcome} for row in told)
 
-    def _abort(self, producer: Producer) -> Producer:
-        """The producer after an abort, or a new one, which fences it."""
+    def _abort(self, producer: Producer) -> tuple[Producer, str]:
+        """The producer after an abort; or a new one, which fences it, and nobody knows how its transaction ended."""
         try:
             producer.abort_transaction(TRANSACTION_SECONDS)
         except KafkaException:
-            return self._transactional()
-        return producer
+            return self._transactional(), "unknown"
+        return producer, "aborted"
 
     def _transactional(self) -> Producer:
         while True:

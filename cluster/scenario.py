@@ -10,8 +10,8 @@ from cluster.stage import Stage
 
 Script = Callable[[Stage], None]
 
-ORDERS = Topic("orders", ((1, 2, 3), (2, 3, 1), (3, 1, 2)), settings={"min.insync.replicas": "2"})
-CLICKS = Topic("clicks", ((2, 3, 1), (3, 1, 2)), acks="1", settings={"min.insync.replicas": "1"})
+ORDERS = Topic("orders", leaders=(1, 2, 3), settings={"min.insync.replicas": "2"})
+CLICKS = Topic("clicks", leaders=(2, 3), acks="1", settings={"min.insync.replicas": "1"})
 
 
 @dataclass(frozen=True)

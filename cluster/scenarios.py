@@ -10,7 +10,7 @@ from cluster.stage import Stage
 
 UNCLEAN = replace(CLICKS, settings={"min.insync.replicas": "1", "unclean.leader.election.enable": "true"})
 GATED = replace(CLICKS, settings={"min.insync.replicas": "2"})
-AUDIT = Topic("audit", ((1, 2), (2, 3)), acks="1", settings={"min.insync.replicas": "1"})
+AUDIT = Topic("audit", leaders=(1, 2), replication_factor=2, acks="1", settings={"min.insync.replicas": "1"})
 SHORT_LIVED = replace(
     CLICKS,
     settings={
@@ -95,6 +95,25 @@ def unclean_election(stage: Stage) -> None:
     stage.start(leader)
     stage.await_whole()
     stage.rest(3)
+
+
+@scenario(consumers=True)
+def forced_election(stage: Stage) -> None:
+    """As unclean_election, but the topic forbids it: there is no leader until an operator forces an election."""
+    stage.rest(4)
+    leader, followers = stage.admin.leader("clicks", 1), stage.admin.followers("clicks", 1)
+    with stage.frozen(*followers):
+        stage.await_isr("clicks", 1, 1)
+        stage.rest(1)
+        stage.kill(leader)
+    stage.admin.await_("its leader's end", ("clicks", 1), lambda found: found.leader == -1)
+    stage.rest(2)
+    stage.elect_unclean("clicks", 1)
+    stage.await_leader("clicks", 1)
+    stage.rest(3)
+    stage.start(leader)
+    stage.await_whole()
+    stage.rest(2)
 
 
 @scenario(topics=(ORDERS, AUDIT), transactions=True, consumers=True)

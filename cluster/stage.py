@@ -49,7 +49,7 @@ class Stage:
     @property
     def partitions(self) -> list[tuple[str, int]]:
         """Every partition of the scenario's topics."""
-        return [(topic.name, partition) for topic in self.topics for partition in range(len(topic.replicas))]
+        return [(topic.name, partition) for topic in self.topics for partition in range(len(topic.leaders))]
 
     def note(self, act: str) -> None:
         """Tell and keep an act."""
@@ -121,6 +121,11 @@ class Stage:
         """Give every partition back to its preferred leader."""
         self.note("elect preferred leaders")
         self.admin.elect(self.partitions)
+
+    def elect_unclean(self, topic: str, partition: int) -> None:
+        """Have any living replica elected, in sync or not, as an operator who gives the rest up."""
+        self.note(f"elect any replica of {topic}-{partition}")
+        self.admin.elect([(topic, partition)], unclean=True)
 
     def delete_records(self, topic: str, partition: int, offset: int) -> None:
         """DeleteRecords below an offset, or below the high watermark (-1)."""

@@ -68,16 +68,17 @@ def capture(
 
 @contextmanager
 def _ended_like_interrupted() -> Iterator[None]:
-    """SIGTERM ends the brokers as Ctrl-C does."""
+    """SIGTERM and a closed terminal end the brokers as Ctrl-C does."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> Any:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    before = {number: signal.signal(number, interrupt) for number in (signal.SIGTERM, signal.SIGHUP)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

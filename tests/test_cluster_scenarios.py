@@ -12,7 +12,7 @@ import pytest
 import cluster.chaos
 import cluster.scenarios  # noqa: F401 - declares them
 from cluster.brokers import Cluster
-from cluster.scenario import SCENARIOS, Scenario
+from cluster.scenario import CLICKS, SCENARIOS, Scenario
 from cluster.stage import Stage
 
 
@@ -78,9 +78,10 @@ class Office:
         assert callable(is_so)
         self.asked.append(what)
 
-    def elect(self, partitions: Sequence[tuple[str, int]]) -> None:
+    def elect(self, partitions: Sequence[tuple[str, int]], *, unclean: bool = False) -> None:
         """Nothing to elect."""
         assert set(partitions) <= set(self.assigned)
+        assert not unclean or len(partitions) == 1
 
     def configure(self, kind: str, name: str, settings: Mapping[str, str | None]) -> None:
         """Noted."""
@@ -120,15 +121,10 @@ def rehearse(scenario: Scenario, seed: int = 1) -> tuple[list[str], dict[int, Ac
     actors = {broker: Actor() for broker in (1, 2, 3)}
     nodes = cast(Cluster, SimpleNamespace(brokers=actors))
     stage = Rehearsal(nodes, scenario.topics, seed, scenario.seconds, told.append)
-    assigned = {of: scenario_replicas(scenario, of) for of in stage.partitions}
-    stage.admin = cast(Any, Office(assigned))
+    topics = {topic.name: topic for topic in scenario.topics}
+    stage.admin = cast(Any, Office({of: topics[of[0]].replicas(of[1], 3) for of in stage.partitions}))
     scenario.script(stage)
     return told, actors
-
-
-def scenario_replicas(scenario: Scenario, of: tuple[str, int]) -> Sequence[int]:
-    """A partition's declared replicas."""
-    return next(topic.replicas[of[1]] for topic in scenario.topics if topic.name == of[0])
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
@@ -141,11 +137,14 @@ def test_a_script_leaves_every_broker_up(scenario: Scenario) -> None:
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
 def test_a_declaration_fits_three_brokers(scenario: Scenario) -> None:
-    """It says what happens in one line, and assigns replicas that are there."""
-    brokers = {broker for topic in scenario.topics for replicas in topic.replicas for broker in replicas}
+    """It says what happens in a sentence, and its leaders are there."""
+    assert scenario.says.endswith((".", ")."))
+    assert {leader for topic in scenario.topics for leader in topic.leaders} <= {1, 2, 3}
 
-    assert scenario.says.endswith(".") or scenario.says.endswith(").")
-    assert brokers == {1, 2, 3}
+
+def test_replicas_are_the_leader_and_its_neighbours() -> None:
+    """With five brokers they go on where three would begin again."""
+    assert [CLICKS.replicas(1, brokers) for brokers in (3, 5)] == [[3, 1, 2], [3, 4, 5]]
 
 
 def test_chaos_is_what_its_seed_draws() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 import subprocess
 import time
@@ -14,6 +15,7 @@ from cluster.errors import ClusterError
 from cluster.logging_config import SERVER_LOG, log4j_properties
 
 STARTED = "Kafka Server started"
+TROUBLE = re.compile(r" (ERROR|FATAL|WARN) |Caused by|Exception")
 START_SECONDS = 90.0
 STOP_SECONDS = 45.0
 POLL_SECONDS = 0.1
@@ -145,8 +147,9 @@ class Node:
             return lines.read().decode("utf-8", "replace")
 
     def _last_lines(self) -> str:
-        """The end of its log, or of its console where it has not come to log."""
+        """What its log says last of trouble, stacks left out; or its console's end where it has not come to log."""
         console = self.folder / "console.log"
         text = self._log_since_start() or (console.read_text("utf-8", "replace") if console.exists() else "")
-        lines = [line for line in text.splitlines() if " INFO " not in line] or text.splitlines()
-        return "".join(f"\n    {line[:240]}" for line in lines[-6:])
+        said = [line for line in text.splitlines() if line and not line[0].isspace()]
+        trouble = [line for line in said if TROUBLE.search(line)] or said
+        return "".join(f"\n    {line[:240]}" for line in dict.fromkeys(trouble[-4:]))

@@ -107,10 +107,11 @@ class Node:
         self._signal(signal.SIGCONT)
         self.is_frozen = False
 
-    def kill(self) -> None:
+    def kill(self, *, wait: bool = True) -> None:
         """SIGKILL: nothing is flushed, nothing handed over."""
         self._signal(signal.SIGKILL)
-        self._reap(STOP_SECONDS)
+        if wait:
+            self._reap(STOP_SECONDS)
 
     def terminate(self) -> None:
         """SIGTERM: an orderly shutdown begins; `wait_stopped` says when it has ended."""

@@ -149,7 +149,7 @@ def preferred_election(stage: Stage) -> None:
 
 @scenario(topics=(ORDERS, SHORT_LIVED), settings=OFTEN, consumers=True)
 def delete_records(stage: Stage) -> None:
-    """DeleteRecords up to an offset and up to the high watermark, and retention that deletes segments."""
+    """DeleteRecords to an offset, to the high watermark, with a follower frozen; and retention that deletes segments."""
     stage.rest(6)
     stage.delete_records("orders", 0, 50)
     stage.rest(5)
@@ -181,7 +181,7 @@ def restarts(stage: Stage) -> None:
 
 @scenario()
 def throttled_follower(stage: Stage) -> None:
-    """A follower runs in short beats, frozen and thawed, then under a replication quota of a few bytes."""
+    """A follower runs in short beats, frozen and thawed; later it catches up under a quota that hardly lets it."""
     slow = stage.admin.followers("orders", 0)[0]
     for _ in range(8):
         stage.rest(stage.draw.uniform(0.3, 1.5))
@@ -190,7 +190,9 @@ def throttled_follower(stage: Stage) -> None:
     limits = {"leader.replication.throttled.replicas": "*", "follower.replication.throttled.replicas": "*"}
     for topic in stage.topics:
         stage.configure_topic(topic.name, dict(limits))
-    stage.configure_broker(slow, {"follower.replication.throttled.rate": "150"})
+    stage.configure_broker(slow, {"follower.replication.throttled.rate": "1000"})
+    with stage.frozen(slow):
+        stage.await_isr("orders", 0, 2)  # the quota spares who has no lag
     stage.rest(12)
     stage.configure_broker(slow, {"follower.replication.throttled.rate": None})
     stage.await_whole()

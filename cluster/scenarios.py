@@ -20,6 +20,7 @@ SHORT_LIVED = replace(
         "file.delete.delay.ms": "1000",
     },
 )
+BIT_BY_BIT = {"replica.fetch.max.bytes": "1000"}
 OFTEN = {"log.retention.check.interval.ms": "1000", "log.initial.task.delay.ms": "1000"}
 
 
@@ -182,7 +183,7 @@ def restarts(stage: Stage) -> None:
     stage.rest(3)
 
 
-@scenario()
+@scenario(settings=BIT_BY_BIT)
 def throttled_follower(stage: Stage) -> None:
     """A follower runs in short beats, frozen and thawed; later it catches up under a quota that hardly lets it."""
     slow = stage.admin.followers("orders", 0)[0]
@@ -193,7 +194,7 @@ def throttled_follower(stage: Stage) -> None:
     limits = {"leader.replication.throttled.replicas": "*", "follower.replication.throttled.replicas": "*"}
     for topic in stage.topics:
         stage.configure_topic(topic.name, dict(limits))
-    stage.configure_broker(slow, {"follower.replication.throttled.rate": "1000"})
+    stage.configure_broker(slow, {"follower.replication.throttled.rate": "500"})
     with stage.frozen(slow):
         stage.await_isr("orders", 0, 2)  # the quota spares who has no lag
     stage.rest(12)

@@ -51,6 +51,13 @@ CASES = {
         ),
         {"kind": "append", "last": 8, "first": 6, "to": 9},
     ),
+    "append, 3.6": (
+        (
+            f"TRACE {LOG} Appended message set with last offset: 8, first offset: Optional[(offset=6, segment=[0:0])], "
+            "next offset: 9, and messages: MemoryRecords(size=77, buffer=x) (kafka.log.UnifiedLog)"
+        ),
+        {"kind": "append", "last": 8, "first": 6, "to": 9},
+    ),
     "follower LEO": (
         (
             "TRACE [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower has replica log end offset 9 after "

@@ -46,8 +46,8 @@ STATEMENTS = (
     _statement(
         "append",
         "Appended message set",
-        LOG
-        + r"Appended message set with last offset: (?P<last>-?\d+), first offset: (?:Optional\[\(offset=)?(?P<first>-?\d+)\D.*?"
+        LOG + r"Appended message set with last offset: (?P<last>-?\d+), "
+        r"first offset: (?:Optional\[\(offset=)?(?P<first>-?\d+)\D.*?"
         r"next offset: (?P<to>-?\d+)",
     ),
     _statement(

@@ -8,7 +8,7 @@ PYTHON    ?= $(shell command -v python3.11 || command -v python3)
 VENV      := .venv
 BIN       := $(VENV)/bin
 READY     := $(VENV)/ready
-PACKAGES  := jobs replay schemas expectations sources
+PACKAGES  := jobs replay schemas expectations sources cluster
 CHECKED   := $(PACKAGES) tests $(wildcard bench)
 VERSION   := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' jobs/__init__.py)
 DIST      ?= dist
@@ -16,6 +16,8 @@ ZIP       := $(DIST)/tidegauge-$(VERSION).zip
 
 CAPTURE   ?= examples/captures/failover
 WAREHOUSE ?= build/warehouse
+SCENARIO  ?= unclean_election
+OUT       ?= build/live/$(SCENARIO)
 
 export GX_ANALYTICS_ENABLED := false
 
@@ -69,6 +71,10 @@ format: $(READY) ## put the code in shape
 .PHONY: pipeline
 pipeline: $(READY) ## a capture into a warehouse: CAPTURE=… WAREHOUSE=…
 	@$(BIN)/tidegauge pipeline "$(CAPTURE)" --warehouse "$(WAREHOUSE)"
+
+.PHONY: capture
+capture: $(READY) ## a real Kafka on loopback, broken in a named way: SCENARIO=… OUT=…
+	@$(BIN)/tidegauge capture "$(SCENARIO)" --out "$(OUT)"
 
 .PHONY: sql
 sql: $(READY) ## a SQL prompt over a warehouse: WAREHOUSE=…

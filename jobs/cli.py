@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from jobs import __version__
+from jobs.capture_cluster import capture
 from jobs.check_timelines import check
 from jobs.command import run
 from jobs.ingest_events import ingest
@@ -27,7 +28,7 @@ def tidegauge() -> None:
     """Rebuild log end offsets, in-sync replicas and high watermarks from a Kafka cluster's logs."""
 
 
-for command in (pipeline, ingest, reconstruct, check, report, sql, what_if):
+for command in (pipeline, ingest, reconstruct, check, report, sql, what_if, capture):
     tidegauge.add_command(command)
 
 

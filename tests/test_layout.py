@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PACKAGES = ("jobs", "replay", "schemas", "expectations", "sources")
+PACKAGES = ("jobs", "replay", "schemas", "expectations", "sources", "cluster")
 CODE = sorted(path for folder in (*PACKAGES, "tests", "bench") for path in (ROOT / folder).rglob("*.py"))
 
 REACHES_OUT = (

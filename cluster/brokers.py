@@ -1,0 +1,128 @@
+"""A cluster on loopback: a controller and its brokers, on ports and in folders nobody else uses."""
+
+from __future__ import annotations
+
+import base64
+import random
+import socket
+import uuid
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from cluster.distribution import Distribution
+from cluster.errors import ClusterError
+from cluster.node import Node
+from cluster.settings import TIMEOUTS, broker_properties, controller_properties
+
+PORTS = range(20_000, 32_000)
+"""Below the ports that outgoing connections are given: a broker that is down for a while finds its own free again."""
+
+
+class Cluster:
+    """The nodes; leaving the `with` block ends every one of them, whatever happened."""
+
+    def __init__(
+        self, distribution: Distribution, folder: Path, brokers: int, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self.distribution = distribution
+        self.settings = {**TIMEOUTS, **_replication(brokers), **(settings or {})}
+        self.controller = Node("the controller", folder / "controller", distribution)
+        self.brokers = {
+            broker: Node(f"broker {broker}", folder / f"broker-{broker}", distribution)
+            for broker in range(1, brokers + 1)
+        }
+        self._ports = free_ports(brokers + 1)
+
+    def __enter__(self) -> Self:
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    @property
+    def nodes(self) -> list[Node]:
+        """All processes, the controller last."""
+        return [*self.brokers.values(), self.controller]
+
+    @property
+    def bootstrap(self) -> str:
+        """Addresses of the brokers that answer."""
+        ports = dict(zip(self.brokers, self._ports[1:], strict=True))
+        return ",".join(f"127.0.0.1:{ports[broker]}" for broker, node in self.brokers.items() if node.is_answering)
+
+    def shut_down(self) -> None:
+        """End all in order: the brokers together, then the controller they report to."""
+        for node in self.brokers.values():
+            node.terminate()
+        for node in self.brokers.values():
+            node.wait_stopped()
+        self.controller.terminate()
+        self.controller.wait_stopped()
+
+    def close(self) -> None:
+        """End what still runs, at once: all are told before one is waited for, which a second Ctrl-C may cut short."""
+        for node in self.nodes:
+            node.kill(wait=False)
+        for node in self.nodes:
+            node.kill()
+
+    def check(self) -> None:
+        """Refuse to go on when a node has ended by itself."""
+        for node in self.nodes:
+            node.check()
+
+    def _start(self) -> None:
+        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        controller_port, *ports = self._ports
+        texts = [
+            broker_properties(broker, port, controller_port, node.data, self.settings)
+            for (broker, node), port in zip(self.brokers.items(), ports, strict=True)
+        ]
+        texts.append(controller_properties(controller_port, self.controller.data, self.settings))
+        with ThreadPoolExecutor(2) as pool:  # each formatting is a Java of its own
+            list(pool.map(lambda node, text: node.prepare(text, cluster_id), self.nodes, texts))
+        self.controller.start()
+        self.controller.wait_started()
+        for node in self.brokers.values():
+            node.start()
+        for node in self.brokers.values():
+            node.wait_started()
+
+
+def free_ports(count: int) -> list[int]:
+    """Loopback ports on which nobody listens."""
+    found: list[int] = []
+    for port in random.sample(PORTS, k=min(len(PORTS), 50 * count)):
+        if _is_free(port):
+            found.append(port)
+        if len(found) == count:
+            return found
+    raise ClusterError(f"no {count} free ports on 127.0.0.1 between {PORTS.start} and {PORTS.stop}.")
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+        return True
+
+
+def _replication(brokers: int) -> dict[str, str]:
+    """Internal topics on three brokers, or on as many as there are."""
+    return {
+        "offsets.topic.replication.factor": str(min(3, brokers)),
+        "transaction.state.log.replication.factor": str(min(3, brokers)),
+        "transaction.state.log.min.isr": str(min(2, brokers)),
+    }

@@ -1,0 +1,51 @@
+"""A stopped cluster into a capture: what an operator would have, and beside it what to compare with."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from cluster.brokers import Cluster
+from cluster.dumps import dump_metadata, dump_segments, leader_epoch_checkpoints
+from cluster.load import Acked
+from cluster.logging_config import REQUEST_LOG, SERVER_LOG, STATE_CHANGE_LOG, TRACE_LOG
+from cluster.node import Node
+from cluster.truth import write_truth
+
+CHECKPOINTS = ("replication-offset-checkpoint", "log-start-offset-checkpoint")
+
+
+def collect(cluster: Cluster, target: Path, about: Mapping[str, Any], acked: Sequence[Acked]) -> int:
+    """Write capture/, trace/, truth.jsonl.gz and acked.jsonl.gz into `target`; how many statements the truth has."""
+    capture, trace = target / "capture", target / "trace"
+    for broker, node in cluster.brokers.items():
+        _collect_broker(cluster, node, capture / f"broker-{broker}")
+        traced = trace / f"broker-{broker}"
+        traced.mkdir(parents=True)
+        _compress(node.logs / TRACE_LOG, traced)
+    dump_metadata(cluster.distribution, cluster.controller.data, capture / "cluster-metadata.txt.gz")
+    (capture / "about.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
+    with gzip.open(target / "acked.jsonl.gz", "wt", encoding="utf-8") as out:
+        out.writelines(json.dumps(row) + "\n" for row in acked)
+    return write_truth(trace, target / "truth.jsonl.gz")
+
+
+def _collect_broker(cluster: Cluster, node: Node, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    for log in (REQUEST_LOG, SERVER_LOG, STATE_CHANGE_LOG):
+        _compress(node.logs / log, folder)
+    for checkpoint in CHECKPOINTS:
+        if (node.data / checkpoint).exists():
+            shutil.copyfile(node.data / checkpoint, folder / checkpoint)
+    checkpoints = json.dumps(leader_epoch_checkpoints(node.data), indent=0)
+    (folder / "leader-epoch-checkpoints.json").write_text(checkpoints, encoding="utf-8")
+    dump_segments(cluster.distribution, node.data, folder / "segments")
+
+
+def _compress(log: Path, folder: Path) -> None:
+    with log.open("rb") as plain, gzip.open(folder / f"{log.name}.gz", "wb", compresslevel=6) as packed:
+        shutil.copyfileobj(plain, packed)

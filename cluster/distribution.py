@@ -1,0 +1,128 @@
+"""A version of Kafka as jars, and the Java to run them.
+
+The jars come from Maven Central through the Ivy that Spark ships, once a version, into the user's cache folder.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from cluster.errors import ClusterError
+
+DEFAULT_VERSION = "4.1.0"
+OLDEST = (3, 3)
+"""The first whose KRaft mode was meant for production."""
+
+LOG4J = "2.24.3"
+DEPENDENCIES = """\
+<ivy-module version="2.0"><info organisation="tidegauge" module="kafka"/><dependencies>
+<dependency org="org.apache.kafka" name="kafka_2.13" rev="{version}" conf="default->default"/>
+<dependency org="org.apache.kafka" name="kafka-tools" rev="{version}" conf="default->default" transitive="false"/>
+<dependency org="org.apache.logging.log4j" name="log4j-core" rev="{log4j}" conf="default->default"/>
+<dependency org="org.apache.logging.log4j" name="log4j-slf4j-impl" rev="{log4j}" conf="default->default"/>
+<dependency org="org.apache.logging.log4j" name="log4j-1.2-api" rev="{log4j}" conf="default->default"/>
+</dependencies></ivy-module>
+"""
+"""kafka-tools alone, for its own classes: what it depends on is Kafka Connect. log4j-1.2-api for 3.x, which asks
+for Log4j 1: so every version logs through Log4j 2, and one logging configuration serves all."""
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """A folder with Kafka's jars and all behind them."""
+
+    version: str
+    jars: Path
+    java: str
+
+    def command(self, main: str, arguments: Sequence[str], options: Sequence[str] = ()) -> list[str]:
+        """The command that runs a main class, named by its last part: its package differs from version to version."""
+        return [self.java, *options, "-cp", f"{self.jars}/*", self.classes[main], *arguments]
+
+    def run(self, main: str, arguments: Sequence[str], options: Sequence[str] = ()) -> str:
+        """A tool's standard output; a tool that fails is an error with its last lines."""
+        command = self.command(main, arguments, ("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", *options))
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - Java, and our own words
+        if done.returncode != 0:
+            told = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+            raise ClusterError(f"Kafka's {main} failed: {' / '.join(told[-3:])}")
+        return done.stdout
+
+    @cached_property
+    def classes(self) -> dict[str, str]:
+        """The programs used here, last part of the name to full name."""
+        wanted = re.compile(r"(.*/(Kafka|StorageTool|DumpLogSegments|ReassignPartitionsCommand))\.class")
+        found: dict[str, str] = {}
+        for jar in sorted(self.jars.glob("kafka*.jar")):
+            with zipfile.ZipFile(jar) as archive:
+                names = filter(None, map(wanted.fullmatch, archive.namelist()))
+                found |= {name[2]: name[1].replace("/", ".") for name in names}
+        return found
+
+
+def resolve(version: str) -> Distribution:
+    """Kafka of this version, from the cache or else from Maven Central."""
+    numbers = re.fullmatch(r"(\d+)\.(\d+)\.\d+", version)
+    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
+        raise ClusterError(f"{version!r} is no Kafka version for this: three numbers, 3.3.0 or newer, such as 4.1.0.")
+    java = find_java()
+    jars = cache_folder() / f"kafka-{version}"
+    if not jars.is_dir():
+        _retrieve(version, jars, java)
+    return Distribution(version, jars, java)
+
+
+def find_java() -> str:
+    """The Java that JAVA_HOME or the PATH names."""
+    home = os.environ.get("JAVA_HOME")
+    java = str(Path(home) / "bin" / "java") if home else "java"
+    found = shutil.which(java)
+    if found is None:
+        raise ClusterError(f"no Java: {java} is not there. Kafka needs Java 17; JAVA_HOME says where it is.")
+    return found
+
+
+def cache_folder() -> Path:
+    """Where fetched jars stay."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "tidegauge"
+
+
+def _retrieve(version: str, jars: Path, java: str) -> None:
+    """Fetch into a folder beside and rename it: a fetch cut short leaves no half of a Kafka."""
+    jars.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=jars.parent) as beside:
+        wanted, fetched = Path(beside) / "ivy.xml", Path(beside) / "jars"
+        wanted.write_text(DEPENDENCIES.format(version=version, log4j=LOG4J), encoding="utf-8")
+        command = [java, "-jar", _ivy(), "-warn", "-cache", str(jars.parent / "ivy"), "-ivy", str(wanted)]
+        command += ["-confs", "default", "-types", "jar", "bundle"]
+        command += ["-retrieve", f"{fetched}/[artifact]-[revision](-[classifier]).[ext]"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - Java, and our own words
+        if done.returncode != 0 or not any(fetched.glob(f"kafka_2.13-{version}.jar")):
+            raise ClusterError(f"Kafka {version} could not be fetched from Maven Central: {_why(done)}")
+        fetched.rename(jars)
+
+
+def _ivy() -> str:
+    spec = importlib.util.find_spec("pyspark")
+    folder = Path(spec.origin).parent / "jars" if spec and spec.origin else Path()
+    found = sorted(folder.glob("ivy-*.jar"))
+    if not found:
+        raise ClusterError("PySpark is not here with its jars, and with them Ivy, which fetches Kafka's.")
+    return str(found[-1])
+
+
+def _why(done: subprocess.CompletedProcess[str]) -> str:
+    """The line of Ivy's output that says what went wrong."""
+    lines = [line.strip(" \t:") for line in (done.stdout + done.stderr).splitlines()]
+    telling = [line for line in lines if re.search(r"not found|error|exception|refused|timed out", line, re.IGNORECASE)]
+    return telling[0] if telling else f"exit code {done.returncode}"

@@ -1,0 +1,7 @@
+"""Why a capture could not be made."""
+
+from __future__ import annotations
+
+
+class ClusterError(Exception):
+    """No Java, no jars, a broker that does not start: the message says which, for a person."""

@@ -1,0 +1,203 @@
+"""The scenarios. A new one is a decorated function: a docstring that says what happens, and ten lines of acts."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cluster.admin import Topic
+from cluster.scenario import CLICKS, ORDERS, scenario
+from cluster.stage import Stage
+
+UNCLEAN = replace(CLICKS, settings={"min.insync.replicas": "1", "unclean.leader.election.enable": "true"})
+GATED = replace(CLICKS, settings={"min.insync.replicas": "2"})
+AUDIT = Topic("audit", leaders=(1, 2), replication_factor=2, acks="1", settings={"min.insync.replicas": "1"})
+SHORT_LIVED = replace(
+    CLICKS,
+    settings={
+        "min.insync.replicas": "1",
+        "segment.ms": "2500",
+        "retention.ms": "6000",
+        "file.delete.delay.ms": "1000",
+    },
+)
+BIT_BY_BIT = {"replica.fetch.max.bytes": "1000"}
+OFTEN = {"log.retention.check.interval.ms": "1000", "log.initial.task.delay.ms": "1000"}
+
+
+@scenario(consumers=True)
+def steady(stage: Stage) -> None:
+    """Nothing breaks: producers with acks=all and acks=1, bursts, idle pauses, consumers."""
+    stage.rest(stage.seconds)
+
+
+@scenario()
+def frozen_follower(stage: Stage) -> None:
+    """A follower freezes past replica.lag.time.max.ms: the ISR shrinks, it catches up and rejoins. Another, briefly."""
+    long, brief = stage.admin.followers("orders", 0)
+    stage.rest(5)
+    with stage.frozen(long):
+        stage.await_isr("orders", 0, 2)
+        stage.rest(1)
+    stage.await_whole()
+    stage.rest(2)
+    with stage.frozen(brief):
+        stage.rest(1.5)
+    stage.rest(3)
+
+
+@scenario()
+def leader_killed(stage: Stage) -> None:
+    """Twice: followers freeze for a moment, and the leader is killed holding records that nobody else has."""
+    for partition in (0, 1):
+        stage.rest(5)
+        leader = stage.admin.leader("clicks", partition)
+        followers = stage.admin.followers("clicks", partition)
+        with stage.frozen(*followers):
+            stage.rest(1)
+            stage.kill(leader)
+        stage.await_leader("clicks", partition, other_than=leader)
+        stage.rest(3)
+        stage.start(leader)
+        stage.await_whole()
+    stage.rest(3)
+
+
+@scenario(topics=(ORDERS, GATED))
+def under_min_isr(stage: Stage) -> None:
+    """The ISR falls below min.insync.replicas, then that rises above the ISR: appends go on, the HW waits (3.7+)."""
+    stage.rest(4)
+    followers = stage.admin.followers("clicks", 0)
+    with stage.frozen(*followers):
+        stage.await_isr("clicks", 0, 1)
+        stage.rest(1.5)
+    stage.await_whole()
+    stage.rest(3)
+    stage.configure_topic("clicks", {"min.insync.replicas": "3"})
+    with stage.frozen(followers[0]):
+        stage.await_isr("clicks", 0, 2)
+        stage.rest(1.5)
+    stage.await_whole()
+    stage.configure_topic("clicks", {"min.insync.replicas": "2"})
+    stage.rest(4)
+
+
+@scenario(topics=(ORDERS, UNCLEAN), consumers=True)
+def unclean_election(stage: Stage) -> None:
+    """Out of the ISR followers are elected when the leader is killed: acknowledged, committed records are gone."""
+    stage.rest(5)
+    leader = stage.admin.leader("clicks", 0)
+    followers = stage.admin.followers("clicks", 0)
+    with stage.frozen(*followers):
+        stage.await_isr("clicks", 0, 1)
+        stage.rest(1.5)
+        stage.kill(leader)
+    stage.rest(9)
+    if stage.admin.leader("clicks", 0) == -1:  # KRaft of 3.6 does not heed the topic's setting
+        stage.elect_unclean("clicks", 0)
+    stage.await_leader("clicks", 0, other_than=leader)
+    stage.rest(3)
+    stage.start(leader)
+    stage.await_whole()
+    stage.rest(3)
+
+
+@scenario(consumers=True)
+def forced_election(stage: Stage) -> None:
+    """As unclean_election, but the topic forbids it: there is no leader until an operator forces an election."""
+    stage.rest(4)
+    leader, followers = stage.admin.leader("clicks", 1), stage.admin.followers("clicks", 1)
+    with stage.frozen(*followers):
+        stage.await_isr("clicks", 1, 1)
+        stage.rest(1)
+        stage.kill(leader)
+    stage.admin.await_("its leader's end", ("clicks", 1), lambda found: found.leader == -1)
+    stage.rest(2)
+    stage.elect_unclean("clicks", 1)
+    stage.await_leader("clicks", 1)
+    stage.rest(3)
+    stage.start(leader)
+    stage.await_whole()
+    stage.rest(2)
+
+
+@scenario(topics=(ORDERS, AUDIT), transactions=True, consumers=True)
+def reassignment(stage: Stage) -> None:
+    """Partitions move to other brokers, under transactions and read_committed consumers; records are deleted."""
+    stage.rest(6)
+    stage.reassign({("audit", 0): (2, 3), ("audit", 1): (3, 1)})
+    stage.rest(4)
+    stage.delete_records("audit", 0, -1)
+    stage.rest(2)
+    stage.reassign({("audit", 0): (3, 1), ("orders", 0): (3, 2, 1), ("orders", 1): (2, 1)})
+    stage.rest(3)
+    stage.elect_preferred()
+    stage.rest(3)
+    stage.reassign({("audit", 1): (1, 2, 3), ("orders", 1): (2, 3, 1)})
+    stage.delete_records("orders", 1, 40)
+    stage.await_whole()
+    stage.rest(4)
+
+
+@scenario(consumers=True)
+def preferred_election(stage: Stage) -> None:
+    """A broker shuts down in order and hands its leaderships over; it comes back, and is elected again."""
+    for broker in (1, 2):
+        stage.rest(4)
+        stage.stop(broker)
+        stage.rest(4)
+        stage.start(broker)
+        stage.await_whole()
+        stage.elect_preferred()
+    stage.rest(4)
+
+
+@scenario(topics=(ORDERS, SHORT_LIVED), settings=OFTEN, consumers=True)
+def delete_records(stage: Stage) -> None:
+    """DeleteRecords to an offset, to the high watermark, with a follower frozen; retention that deletes segments."""
+    stage.rest(6)
+    stage.delete_records("orders", 0, 50)
+    stage.rest(5)
+    with stage.frozen(stage.admin.followers("orders", 1)[0]):
+        stage.delete_records("orders", 1, 30)
+        stage.rest(1.5)
+    stage.delete_records("orders", 2, -1)
+    stage.rest(5)
+    stage.delete_records("clicks", 1, -1)
+    stage.rest(6)
+
+
+@scenario(transactions=True, consumers=True)
+def restarts(stage: Stage) -> None:
+    """Every broker in turn is shut down in order and comes back; then two are killed with -9 and come back at once."""
+    for broker in stage.cluster.brokers:
+        stage.rest(3)
+        stage.stop(broker)
+        stage.rest(1)
+        stage.start(broker)
+        stage.await_whole()
+    for broker in (1, 3):
+        stage.rest(3)
+        stage.kill(broker)
+        stage.start(broker)  # before the controller has missed it: it may come back as the leader it was
+        stage.await_whole()
+    stage.rest(3)
+
+
+@scenario(settings=BIT_BY_BIT)
+def throttled_follower(stage: Stage) -> None:
+    """A follower runs in short beats, frozen and thawed; later it catches up under a quota that hardly lets it."""
+    slow = stage.admin.followers("orders", 0)[0]
+    for _ in range(8):
+        stage.rest(stage.draw.uniform(0.3, 1.5))
+        with stage.frozen(slow):
+            stage.rest(stage.draw.uniform(0.3, 2.2))
+    limits = {"leader.replication.throttled.replicas": "*", "follower.replication.throttled.replicas": "*"}
+    for topic in stage.topics:
+        stage.configure_topic(topic.name, dict(limits))
+    stage.configure_broker(slow, {"follower.replication.throttled.rate": "500"})
+    with stage.frozen(slow):
+        stage.await_isr("orders", 0, 2)  # the quota spares who has no lag
+    stage.rest(12)
+    stage.configure_broker(slow, {"follower.replication.throttled.rate": None})
+    stage.await_whole()
+    stage.rest(3)

@@ -1,0 +1,68 @@
+"""What each node is told: server.properties as text, and the settings a capture's about.json repeats."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+CONTROLLER_ID = 100
+
+TIMEOUTS = {
+    "replica.lag.time.max.ms": "3000",
+    "broker.session.timeout.ms": "6000",
+    "broker.heartbeat.interval.ms": "500",
+}
+"""Shorter than the defaults, so that a fault of seconds is one: these stand in about.json."""
+
+SMALL = {
+    "num.network.threads": "2",
+    "num.io.threads": "4",
+    "num.recovery.threads.per.data.dir": "2",
+    "log.cleaner.dedupe.buffer.size": "8388608",
+    "offsets.topic.num.partitions": "3",
+    "transaction.state.log.num.partitions": "3",
+    "group.initial.rebalance.delay.ms": "0",
+    "auto.create.topics.enable": "false",
+}
+"""Several brokers share a laptop."""
+
+
+def controller_properties(port: int, data: Path, settings: Mapping[str, str]) -> str:
+    """server.properties of the controller."""
+    return _render(
+        {
+            "process.roles": "controller",
+            "node.id": str(CONTROLLER_ID),
+            "listeners": f"CONTROLLER://127.0.0.1:{port}",
+            **_quorum(port, data),
+            **settings,
+        }
+    )
+
+
+def broker_properties(broker: int, port: int, controller_port: int, data: Path, settings: Mapping[str, str]) -> str:
+    """server.properties of a broker."""
+    return _render(
+        {
+            "process.roles": "broker",
+            "node.id": str(broker),
+            "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            **_quorum(controller_port, data),
+            **SMALL,
+            **settings,
+        }
+    )
+
+
+def _quorum(controller_port: int, data: Path) -> dict[str, str]:
+    return {
+        "controller.quorum.voters": f"{CONTROLLER_ID}@127.0.0.1:{controller_port}",
+        "controller.listener.names": "CONTROLLER",
+        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+        "log.dirs": str(data),
+    }
+
+
+def _render(settings: Mapping[str, str]) -> str:
+    return "".join(f"{name}={value}\n" for name, value in settings.items())

@@ -1,0 +1,152 @@
+"""What a scenario has in hand: each method is one act, told to whoever watches and kept for about.json."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
+
+from confluent_kafka.admin import PartitionMetadata
+
+from cluster.admin import Admin, Topic
+from cluster.brokers import Cluster
+
+CHECK_SECONDS = 0.5
+
+Say = Callable[[str], None]
+
+
+def _is_on(replicas: list[int], found: PartitionMetadata) -> bool:
+    """While a reassignment is under way, the assignment has the old replicas too."""
+    return sorted(found.replicas) == replicas
+
+
+class Stage:
+    """A running cluster under load."""
+
+    def __init__(self, cluster: Cluster, topics: Sequence[Topic], seed: int, seconds: float, say: Say) -> None:
+        self.cluster = cluster
+        self.topics = topics
+        self.seconds = seconds
+        self.draw = random.Random(seed)  # noqa: S311 - a drawn history, no secret
+        self.admin = Admin(cluster)
+        self.acts: list[dict[str, object]] = []
+        self._say = say
+        self._started = time.monotonic()
+
+    def begin(self) -> None:
+        """The load runs: time counts from now."""
+        self._started = time.monotonic()
+        self.note("load begins")
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the load began."""
+        return time.monotonic() - self._started
+
+    @property
+    def partitions(self) -> list[tuple[str, int]]:
+        """Every partition of the scenario's topics."""
+        return [(topic.name, partition) for topic in self.topics for partition in range(len(topic.leaders))]
+
+    def note(self, act: str) -> None:
+        """Tell and keep an act."""
+        self.acts.append({"ts": time.time_ns() // 1_000_000, "seconds": round(self.elapsed, 1), "act": act})
+        self._say(f"  {self.elapsed:>6.1f} s  {act}")
+
+    def rest(self, seconds: float) -> None:
+        """Let the load run on; a broker that ends by itself meanwhile is an error."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            self.cluster.check()
+            time.sleep(min(left, CHECK_SECONDS))
+
+    def freeze(self, *brokers: int) -> None:
+        """SIGSTOP."""
+        for broker in brokers:
+            self.note(f"freeze broker {broker}")
+            self.cluster.brokers[broker].freeze()
+
+    def thaw(self, *brokers: int) -> None:
+        """SIGCONT."""
+        for broker in brokers:
+            self.note(f"thaw broker {broker}")
+            self.cluster.brokers[broker].thaw()
+
+    @contextmanager
+    def frozen(self, *brokers: int) -> Iterator[None]:
+        """Brokers frozen for as long as the block takes."""
+        self.freeze(*brokers)
+        yield
+        self.thaw(*brokers)
+
+    def kill(self, broker: int) -> None:
+        """SIGKILL."""
+        self.note(f"kill -9 broker {broker}")
+        self.cluster.brokers[broker].kill()
+
+    def stop(self, broker: int) -> None:
+        """An orderly shutdown, leaderships handed over."""
+        self.note(f"shut down broker {broker}")
+        self.cluster.brokers[broker].terminate()
+        self.cluster.brokers[broker].wait_stopped()
+
+    def start(self, broker: int) -> None:
+        """Start a broker that is down, on the data it has."""
+        self.note(f"start broker {broker}")
+        self.cluster.brokers[broker].start()
+        self.cluster.brokers[broker].wait_started()
+
+    def await_leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
+        """Wait for a leader, for another one than was; the new leader."""
+        self.admin.await_("a leader", (topic, partition), lambda found: found.leader not in {-1, other_than})
+        leader = self.admin.leader(topic, partition)
+        self.note(f"{topic}-{partition} is led by broker {leader}")
+        return leader
+
+    def await_isr(self, topic: str, partition: int, size: int) -> None:
+        """Wait until the ISR has this many replicas."""
+        self.admin.await_(f"an ISR of {size}", (topic, partition), lambda found: len(found.isrs) == size)
+        self.note(f"{topic}-{partition} has ISR {self.admin.isr(topic, partition)}")
+
+    def await_whole(self) -> None:
+        """Wait until every partition has all its replicas in the ISR."""
+        for of in self.partitions:
+            self.admin.await_("all its replicas", of, lambda found: sorted(found.isrs) == sorted(found.replicas))
+        self.note("every replica is in sync")
+
+    def elect_preferred(self) -> None:
+        """Give every partition back to its preferred leader."""
+        self.note("elect preferred leaders")
+        self.admin.elect(self.partitions)
+
+    def elect_unclean(self, topic: str, partition: int) -> None:
+        """Have any living replica elected, in sync or not, as an operator who gives the rest up."""
+        self.note(f"elect any replica of {topic}-{partition}")
+        self.admin.elect([(topic, partition)], unclean=True)
+
+    def delete_records(self, topic: str, partition: int, offset: int) -> None:
+        """DeleteRecords below an offset, or below the high watermark (-1)."""
+        start = self.admin.delete_records(topic, partition, offset)
+        self.note(f"DeleteRecords of {topic}-{partition}: log start offset {start}")
+
+    def reassign(self, moves: Mapping[tuple[str, int], Sequence[int]]) -> None:
+        """Give partitions new replicas and wait until they have them."""
+        told = ", ".join(f"{topic}-{partition} to {list(to)}" for (topic, partition), to in moves.items())
+        self.note(f"reassign {told}")
+        self.admin.reassign(moves)
+        for of, to in moves.items():
+            self.admin.await_("its new replicas", of, partial(_is_on, sorted(to)))
+        self.note("reassigned")
+
+    def configure_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:
+        """Change a topic's settings; None takes one back."""
+        self.note(f"configure topic {topic}: {dict(settings)}")
+        self.admin.configure("topic", topic, settings)
+
+    def configure_broker(self, broker: int, settings: Mapping[str, str | None]) -> None:
+        """Change a broker's dynamic settings; None takes one back."""
+        self.note(f"configure broker {broker}: {dict(settings)}")
+        self.admin.configure("broker", str(broker), settings)

@@ -1,0 +1,88 @@
+"""The brokers' own words at DEBUG and TRACE, by kind: what truth.jsonl.gz is made of.
+
+The wordings are those of 2.8 to 4.3. `topic_partition` is common to all; other names become a row's fields.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+TOPIC_PARTITION = r"(?P<topic_partition>\S+-\d+)"
+PARTITION = rf"^\[Partition {TOPIC_PARTITION} broker=\d+\] "
+LOG = rf"^\[(?:UnifiedLog|Log|MergedLog) partition={TOPIC_PARTITION}, dir=[^\]]*\] "
+FETCHER = r"^\[ReplicaFetcher replicaId=(?P<replica>\d+), leaderId=(?P<leader>-?\d+), fetcherId=\d+\] "
+BROKER = r"^\[Broker id=\d+\] "
+STARTS = r"starts at leader epoch (?P<epoch>-?\d+) from offset (?P<leo>-?\d+) with partition epoch -?\d+"
+
+BECOMES = frozenset({"become_leader", "become_follower"})
+"""Kinds that begin a leader epoch at their broker."""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A kind of statement: the words that every such line holds (a cheap test), and the pattern with its fields."""
+
+    kind: str
+    words: str
+    pattern: re.Pattern[str]
+
+
+def _statement(kind: str, words: str, pattern: str) -> Statement:
+    return Statement(kind, words, re.compile(pattern))
+
+
+STATEMENTS = (
+    _statement(
+        "leader_hw",
+        "High watermark updated from",
+        PARTITION + r"High watermark updated from \(offset=(?P<from>-?\d+)\D.* to \(offset=(?P<to>-?\d+)\D",
+    ),
+    _statement(
+        "remote_leo",
+        "Recorded replica",
+        PARTITION + r"Recorded replica (?P<replica>\d+) log end offset \(LEO\) position (?P<to>-?\d+)",
+    ),
+    _statement(
+        "append",
+        "Appended message set",
+        LOG + r"Appended message set with last offset: (?P<last>-?\d+), "
+        r"first offset: (?:Optional\[\(offset=)?(?P<first>-?\d+)\D.*?"
+        r"next offset: (?P<to>-?\d+)",
+    ),
+    _statement(
+        "follower_leo",
+        "Follower has replica log end offset",
+        FETCHER + r"Follower has replica log end offset (?P<to>-?\d+) after appending (?P<bytes>\d+) bytes of messages "
+        rf"for partition {TOPIC_PARTITION}",
+    ),
+    _statement(
+        "follower_hw",
+        "Follower received high watermark",
+        FETCHER + r"Follower received high watermark (?P<received>-?\d+) from the leader and updated replica high "
+        rf"watermark to (?P<to>-?\d+) for partition {TOPIC_PARTITION}",
+    ),
+    _statement("truncate", "Truncating to offset", LOG + r"Truncating to offset (?P<to>-?\d+)"),
+    _statement(
+        "log_start",
+        "Incremented log start offset",
+        LOG + r"Incremented log start offset to (?P<to>\d+) due to (?P<why>.+)",
+    ),
+    _statement(
+        "loaded",
+        "with initial high watermark",
+        PARTITION + r"Log loaded for partition \S+ with initial high watermark (?P<to>-?\d+)",
+    ),
+    _statement(
+        "become_leader",
+        "Leader ",
+        BROKER + rf"Leader {TOPIC_PARTITION} with topic id \S+ {STARTS}, high watermark (?P<to>-?\d+), "
+        r"ISR \[(?P<isr>[\d,]*)\]",
+    ),
+    _statement(
+        "become_follower",
+        "Follower ",
+        BROKER + rf"Follower {TOPIC_PARTITION} {STARTS} and high watermark (?P<to>-?\d+)\. "
+        r"Current leader is (?P<leader>-?\d+)",
+    ),
+)

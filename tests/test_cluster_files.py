@@ -1,0 +1,116 @@
+"""What a node is configured with, and what is read from what it leaves behind."""
+
+from __future__ import annotations
+
+import gzip
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from cluster.brokers import PORTS, free_ports
+from cluster.distribution import Distribution, find_java, resolve
+from cluster.dumps import dump_segments, leader_epoch_checkpoints
+from cluster.errors import ClusterError
+from cluster.logging_config import TRACED, log4j_properties
+from cluster.settings import broker_properties, controller_properties
+
+
+class DumpOfTwo(Distribution):
+    """A Kafka whose dump tool knows its lines by heart."""
+
+    def run(self, main: str, arguments: Sequence[str], options: Sequence[str] = ()) -> str:
+        """A dump of the two segments of one partition, and of one of another."""
+        assert (main, options) == ("DumpLogSegments", ())
+        return "".join(f"Dumping {log}\nLog starting offset: 0\n" for log in arguments[1].split(","))
+
+
+def test_a_broker_knows_its_controller_and_its_folder() -> None:
+    """Settings of the scenario come last, and win."""
+    text = broker_properties(2, 20_002, 20_000, Path("/d"), {"num.io.threads": "1"})
+
+    lines = text.splitlines()
+    assert {"node.id=2", "process.roles=broker", "log.dirs=/d", "num.io.threads=1"} <= set(lines)
+    assert "controller.quorum.voters=100@127.0.0.1:20000" in lines
+    assert "listeners=CONTROLLER://127.0.0.1:20000" in controller_properties(20_000, Path("/c"), {}).splitlines()
+
+
+def test_nothing_listens_beyond_loopback() -> None:
+    """Every address is 127.0.0.1."""
+    texts = broker_properties(1, 20_001, 20_000, Path("/d"), {}), controller_properties(20_000, Path("/c"), {})
+    addresses = [line for text in texts for line in text.splitlines() if "://" in line]
+
+    assert len(addresses) == 3
+    assert [address for address in addresses if "://127.0.0.1:" not in address] == []
+
+
+def test_the_production_log_stays_at_info_and_the_trace_has_all() -> None:
+    """server.log is what an operator has; what states offsets at TRACE goes to the trace log."""
+    text = log4j_properties(Path("/logs"))
+
+    assert "appender.server.filter.info.level = info" in text
+    assert "appender.trace.filter" not in text
+    assert [logger for logger in TRACED if f".name = {logger}\n" not in text] == []
+    assert "logger.request.additivity = false" in text
+
+
+def test_free_ports_are_different_and_in_range() -> None:
+    """A port each."""
+    ports = free_ports(6)
+
+    assert len(set(ports)) == 6
+    assert [port for port in ports if port not in PORTS] == []
+
+
+def test_a_dump_is_cut_into_partitions(tmp_path: Path) -> None:
+    """One file a partition, its segments in order; metadata and partitions on their way out are left out."""
+    for log in (
+        "clicks-0/00.log",
+        "clicks-0/07.log",
+        "a-b-1/00.log",
+        "__cluster_metadata-0/00.log",
+        "x-0.8a-delete/0.log",
+    ):
+        (tmp_path / "data" / log).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "data" / log).touch()
+
+    dump_segments(DumpOfTwo("4.1.0", tmp_path, "java"), tmp_path / "data", tmp_path / "segments")
+
+    written = {path.name: gzip.decompress(path.read_bytes()) for path in (tmp_path / "segments").iterdir()}
+    assert sorted(written) == ["a-b-1.txt.gz", "clicks-0.txt.gz"]
+    assert [line[-6:] for line in written["clicks-0.txt.gz"].splitlines()[::2]] == [b"00.log", b"07.log"]
+
+
+def test_checkpoints_keep_their_lines(tmp_path: Path) -> None:
+    """As on disk, the empty end after the last line break included."""
+    (tmp_path / "clicks-0").mkdir()
+    (tmp_path / "clicks-0" / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n", encoding="utf-8")
+
+    assert leader_epoch_checkpoints(tmp_path) == {"clicks-0": ["0", "1", "0 0", ""]}
+
+
+def test_a_program_is_found_wherever_its_version_keeps_it(tmp_path: Path) -> None:
+    """Kafka's tools moved from package to package."""
+    with zipfile.ZipFile(tmp_path / "kafka-tools-4.3.0.jar", "w") as jar:
+        jar.writestr("org/apache/kafka/tools/DumpLogSegments.class", b"")
+        jar.writestr("org/apache/kafka/tools/DumpLogSegments$Inner.class", b"")
+
+    assert Distribution("4.3.0", tmp_path, "java").classes == {
+        "DumpLogSegments": "org.apache.kafka.tools.DumpLogSegments"
+    }
+
+
+@pytest.mark.parametrize("version", ["", "4", "2.8.2", "latest", "4.1.0; rm"])
+def test_a_version_that_cannot_be_is_refused(version: str) -> None:
+    """Before anything is fetched."""
+    with pytest.raises(ClusterError, match="no Kafka version"):
+        resolve(version)
+
+
+def test_no_java_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With what was looked for."""
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+
+    with pytest.raises(ClusterError, match="no Java: /nowhere/bin/java"):
+        find_java()

@@ -1,0 +1,155 @@
+"""The declarations of scenarios, and every script played on a stage without a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+import cluster.chaos
+import cluster.scenarios  # noqa: F401 - declares them
+from cluster.brokers import Cluster
+from cluster.scenario import CLICKS, SCENARIOS, Scenario
+from cluster.stage import Stage
+
+
+@dataclass
+class Actor:
+    """A node that only remembers what state it is in."""
+
+    state: str = "up"
+
+    def _become(self, state: str, *allowed: str) -> None:
+        assert self.state in allowed, f"{state} after {self.state}"
+        self.state = state
+
+    def freeze(self) -> None:
+        """A running one."""
+        self._become("frozen", "up")
+
+    def thaw(self) -> None:
+        """A frozen one."""
+        self._become("up", "frozen")
+
+    def kill(self) -> None:
+        """A running one."""
+        self._become("down", "up", "frozen")
+
+    def terminate(self) -> None:
+        """A running one."""
+        self._become("down", "up")
+
+    def wait_stopped(self) -> None:
+        """At once."""
+
+    def start(self) -> None:
+        """One that is down."""
+        self._become("up", "down")
+
+    def wait_started(self) -> None:
+        """At once."""
+
+
+@dataclass
+class Office:
+    """An administrator of a cluster in which all is as it was declared, and everything waited for is there."""
+
+    assigned: dict[tuple[str, int], Sequence[int]]
+    asked: list[str] = field(default_factory=list)
+
+    def leader(self, topic: str, partition: int) -> int:
+        """The preferred one."""
+        return self.assigned[topic, partition][0]
+
+    def followers(self, topic: str, partition: int) -> list[int]:
+        """The others."""
+        return list(self.assigned[topic, partition][1:])
+
+    def isr(self, topic: str, partition: int) -> list[int]:
+        """All."""
+        return list(self.assigned[topic, partition])
+
+    def await_(self, what: str, of: tuple[str, int], is_so: Callable[[Any], bool]) -> None:
+        """It is there."""
+        assert of in self.assigned
+        assert callable(is_so)
+        self.asked.append(what)
+
+    def elect(self, partitions: Sequence[tuple[str, int]], *, unclean: bool = False) -> None:
+        """Nothing to elect."""
+        assert set(partitions) <= set(self.assigned)
+        assert not unclean or len(partitions) == 1
+
+    def configure(self, kind: str, name: str, settings: Mapping[str, str | None]) -> None:
+        """Noted."""
+        assert name in {of[0] for of in self.assigned} or kind == "broker"
+        assert settings
+
+    def delete_records(self, topic: str, partition: int, offset: int) -> int:
+        """All below."""
+        assert (topic, partition) in self.assigned
+        return offset
+
+    def reassign(self, moves: Mapping[tuple[str, int], Sequence[int]]) -> None:
+        """Done."""
+        assert set(moves) <= set(self.assigned)
+        self.assigned |= dict(moves)
+
+
+class Rehearsal(Stage):
+    """A stage whose clock runs as fast as the script asks it to."""
+
+    clock = 0.0
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds rested."""
+        return self.clock
+
+    def rest(self, seconds: float) -> None:
+        """Time goes by."""
+        assert seconds >= 0
+        self.clock += seconds
+
+
+def rehearse(scenario: Scenario, seed: int = 1) -> tuple[list[str], dict[int, Actor]]:
+    """The acts of a scenario, and in what state it leaves the brokers."""
+    told: list[str] = []
+    actors = {broker: Actor() for broker in (1, 2, 3)}
+    nodes = cast(Cluster, SimpleNamespace(brokers=actors))
+    stage = Rehearsal(nodes, scenario.topics, seed, scenario.seconds, told.append)
+    topics = {topic.name: topic for topic in scenario.topics}
+    stage.admin = cast(Any, Office({of: topics[of[0]].replicas(of[1], 3) for of in stage.partitions}))
+    scenario.script(stage)
+    return told, actors
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+def test_a_script_leaves_every_broker_up(scenario: Scenario) -> None:
+    """No act on a broker that is in no state for it, and in the end a whole cluster."""
+    _, actors = rehearse(scenario)
+
+    assert {actor.state for actor in actors.values()} == {"up"}
+
+
+@pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
+def test_a_declaration_fits_three_brokers(scenario: Scenario) -> None:
+    """It says what happens in a sentence, and its leaders are there."""
+    assert scenario.says.endswith((".", ")."))
+    assert {leader for topic in scenario.topics for leader in topic.leaders} <= {1, 2, 3}
+
+
+def test_replicas_are_the_leader_and_its_neighbours() -> None:
+    """With five brokers they go on where three would begin again."""
+    assert [CLICKS.replicas(1, brokers) for brokers in (3, 5)] == [[3, 1, 2], [3, 4, 5]]
+
+
+def test_chaos_is_what_its_seed_draws() -> None:
+    """The same seed, the same faults; another, others."""
+    chaos = SCENARIOS["chaos"]
+
+    assert rehearse(chaos, 7)[0] == rehearse(chaos, 7)[0]
+    assert rehearse(chaos, 7)[0] != rehearse(chaos, 8)[0]

@@ -30,7 +30,7 @@ def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> Non
         context.exit()
 
 
-@click.command(name="capture")
+@click.command("capture", epilog="Example: tidegauge capture unclean_election --out /tmp/capture")
 @options(
     click.argument("scenario", type=click.Choice(sorted(SCENARIOS)), metavar="SCENARIO"),
     click.option("--out", "target", required=True, metavar="DIR", type=click.Path(path_type=Path), help="New folder."),

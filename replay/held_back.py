@@ -7,7 +7,8 @@ from pyspark.sql import functions as F
 
 from replay.windows import FIRST, NOW
 from schemas import columns as C
-from schemas.kinds import EventType, HeldBy
+from schemas.answers import HeldBy
+from schemas.kinds import EventType
 
 WAITS_FOR = "waits_for"
 """array<int>: the replicas the HW waits for, for the reason."""

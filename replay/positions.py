@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from replay.windows import FIRST, NOW, carried
 from schemas import columns as C
-from schemas.kinds import Position
+from schemas.answers import Position
 
 _STATE = (C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET, C.LOG_START_OFFSET)
 _HIGHEST = "highest_high_watermark"

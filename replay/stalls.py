@@ -10,7 +10,8 @@ from replay.findings import finding, text, until
 from replay.held_back import LAST_AT, WAITS_FOR, WHY, held_back
 from replay.profile import Profile
 from schemas import columns as C
-from schemas.kinds import HeldBy, IncidentKind, Severity
+from schemas.answers import HeldBy
+from schemas.kinds import IncidentKind, Severity
 
 STALL_MS = 1_000
 """Twice replica.fetch.wait.max.ms (500): a healthy follower's next fetch raises the HW sooner."""

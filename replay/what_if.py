@@ -18,7 +18,7 @@ from replay.profile import Truncation
 from replay.what_if_steps import FOLLOWS, LEADS, LOADED, REACHED
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import Outcome
+from schemas.answers import Outcome
 
 _FOUND = "struct<outcome:string,epoch:int,us:bigint,slot:int,start:bigint,end:bigint>"
 _STATE = f"struct<logs:array<{LOG}>,last:{LOG},top:bigint,found:array<{_FOUND}>>"

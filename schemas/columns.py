@@ -154,7 +154,7 @@ TO_OFFSET              = Field("to_offset",              LONG, "Exclusive end of
 HIGH_WATERMARK_BEFORE  = Field("high_watermark_before",  LONG, "The replica's own HW before the truncation, perhaps stale after a restart; -1 unknown.")
 PARTITION_HIGH_WATERMARK_BEFORE = Field("partition_high_watermark_before", LONG, "Highest HW any leader had reached before; -1 unknown.")
 METHOD                 = Field("method",                 TEXT, "Rule that cut: high_watermark, leader_epoch, fetch_divergence, out_of_range, full or restart.")
-OUTCOME                = Field("outcome",                TEXT, "What a rule of truncation would have done to the range: see schemas.kinds.Outcome.")
+OUTCOME                = Field("outcome",                TEXT, "What a rule of truncation would have done to the range: see schemas.answers.Outcome.")
 WHAT_IF                = Field("what_if",                TEXT, "What was taken to be otherwise, as option=value.")
 WHAT_IF_HIGH_WATERMARK = Field("what_if_high_watermark", LONG, "HW the leader would have had after the event.")
 IS_STATED              = Field("is_stated",              BOOL, "A line of the broker's log says so too.")

@@ -223,11 +223,7 @@ def test_metadata_lines_have_one_outcome(spark: SparkSession) -> None:
     """Cut anywhere, lacking a field, of another type, or a copy from another controller's dump."""
     change = record(70, "PARTITION_CHANGE_RECORD", **OF, isr=[3, 1])
     parsed = metadata(
-        spark,
-        change,
-        change,
-        change[:-9],
-        change[:30],
+        spark, change, change, change[:-9], change[:30],
         record(71, "PARTITION_CHANGE_RECORD", partitionId=1),
         record(72, "NO_OP_RECORD"),
         "| offset: 0 CreateTime: 1 keySize: 4 LeaderChange: {}",
@@ -235,7 +231,7 @@ def test_metadata_lines_have_one_outcome(spark: SparkSession) -> None:
         batch(1, 7),
         HEADER,
         "\x03",
-    )
+    )  # fmt: skip
 
     assert verdicts(parsed) == [
         "landed",

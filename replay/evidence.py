@@ -58,16 +58,29 @@ def _with_witnesses(known: DataFrame) -> DataFrame:
     steps = F.when(unexplained, F.array(F.lit(EventType.APPEND.value), F.lit(EventType.WITNESS.value))).otherwise(
         F.array(F.col(C.EVENT_TYPE))
     )
-    ended = known.withColumn("highest", F.max(C.HIGH_WATERMARK).over(tenure_whole()))
+    whole = tenure_whole()
+    ended = known.withColumns(
+        {"highest": F.max(C.HIGH_WATERMARK).over(whole), "longest": F.max(C.LOG_END_OFFSET).over(whole)}
+    )
     rows = ended.withColumn("step", F.explode(steps))
     witness = F.col("step") == EventType.WITNESS.value
     return rows.withColumns(
         {
             C.EVENT_TYPE: F.col("step"),
+            C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
             N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
             N.ORDER_NS: F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US).otherwise(F.col(N.ORDER_NS)),
         }
     )
+
+
+def _proves_append() -> Column:
+    """Return whether a fetch was accepted though it lies beyond all appends that the leader's tenure shows.
+
+    The leader was killed before it answered the producer, and what it appended was truncated: in no log, in no dump.
+    """
+    is_known = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.LOG_END_OFFSET) >= 0)
+    return F.coalesce(is_known & (F.col(C.FETCH_OFFSET) > F.col("longest")), F.lit(False))
 
 
 def _with_rises(known: DataFrame) -> DataFrame:

@@ -80,6 +80,29 @@ def test_names_of_replicas_do_not_matter(spark: SparkSession) -> None:
     assert found == []
 
 
+def in_two_deliveries(landing: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """The same rows, of which every second second came with another delivery."""
+
+    def named(row: Row) -> Row:
+        time = row.get("event_time")
+        return {**row, "capture_id": "second" if time is not None and time.second % 2 else "first"}
+
+    return {table: [named(row) for row in rows] for table, rows in landing.items()}
+
+
+@pytest.mark.spark
+@pytest.mark.long
+def test_a_cut_and_continued_capture_changes_nothing(spark: SparkSession) -> None:
+    """All deliveries of a cluster are one history, wherever they were cut."""
+    drawn = [history(seed) for seed in FEW]
+    spoken = each_by_its_own({each.name: profile(each) for each in drawn})
+    with replayed(spark, in_two_deliveries(combined(drawn)), MOST_REPLICAS, spoken) as timelines:
+        rebuilt = by_topic(timelines.leader_timeline)
+
+    assert {row["capture_id"] for rows in rebuilt.values() for row in rows} == {"first", "second"}
+    assert [str(d) for each in drawn if (d := disagreement(each.name, each.expected_leader, rebuilt[each.name]))] == []
+
+
 @pytest.mark.spark
 @pytest.mark.long
 def test_the_metadata_log_stands_in_for_the_brokers(spark: SparkSession) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tests.twin.commands import Append, EndTransaction, MoveLogStart, NotNowError, TimeOutProduces
-from tests.twin.log import Record
+from tests.twin.log import BATCH, Record
 from tests.twin.model import Broker, Cluster, WaitingProduce
 from tests.twin.rows import Row, at
 
@@ -25,7 +25,7 @@ def _write(cluster: Cluster, broker: Broker, count: int, txn: int, marker: str |
     if count > 0:
         base = broker.log.log_end_offset
         record = Record(broker.leader_epoch, cluster.new_serial(), txn, marker)
-        broker.log.append([record._replace(serial=record.serial * 1000 + i) for i in range(count)])
+        broker.log.append([record._replace(serial=record.serial * BATCH + i) for i in range(count)])
         broker.last_batch = (base, base + count - 1)
     assert broker.last_batch is not None
     broker.leading.try_raise_high_watermark(cluster.clock.now)

@@ -100,8 +100,9 @@ def fetch(cluster: Cluster, command: Fetch) -> None:
         _respond(cluster, broker, request, fetcher, answer)
         return
     remote, before = leader.remotes[follower.id], broker.log.high_watermark
-    changed = remote.log_end_offset != command.offset
-    remote.fetched(command.offset, broker.log.log_end_offset, now, request["replica_epoch"])
+    offset = broker.log.batch_start(command.offset) if cluster.rules.profile.records_batch_start else command.offset
+    changed = remote.log_end_offset != offset
+    remote.fetched(offset, broker.log.log_end_offset, now, request["replica_epoch"])
     leader.maybe_propose_joining(follower.id)
     if changed:
         leader.try_raise_high_watermark(now)

@@ -7,6 +7,8 @@ from typing import NamedTuple
 
 UNKNOWN = -1
 NOWHERE = (UNKNOWN, UNKNOWN)
+BATCH = 1000
+"""Serials of a batch's records begin at a multiple of it."""
 
 
 class Record(NamedTuple):
@@ -66,6 +68,11 @@ class Log:
         """Up to `limit` records from `offset` on."""
         end = self.log_end_offset if limit is None else min(self.log_end_offset, offset + limit)
         return [record for record in self.records[offset:end] if record is not None]
+
+    def batch_start(self, offset: int) -> int:
+        """The first offset of the batch in which the log was made to start, where that is `offset`."""
+        record = self.records[offset] if offset == self.log_start_offset < self.log_end_offset else None
+        return offset if record is None else offset - record.serial % BATCH
 
     def set_follower_high_watermark(self, stated: int) -> None:
         """What the leader stated, kept between log start and LEO. It may go down."""

@@ -36,6 +36,11 @@ class Profile:
         return _number(self.kafka_version) >= (3, 6)
 
     @property
+    def records_batch_start(self) -> bool:
+        """Of a fetch from within a batch the leader records the batch's first offset (KAFKA-17803)."""
+        return _number(self.kafka_version) >= (4, 0)
+
+    @property
     def broker_epochs(self) -> bool:
         """A fetch states its broker epoch; without the right one, or fenced, no replica joins the ISR (KIP-903)."""
         return _number(self.protocol_version) >= (3, 5)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from expectations.invariants import INVARIANTS, Invariant
+from expectations.invariant import Invariant
+from expectations.invariants import INVARIANTS
 
 HEAD = """\
 # The rules

@@ -14,9 +14,8 @@ KafkaReplication.tla and Kip320.tla of hachikuji/kafka-specification; kip_966_pr
 
 from __future__ import annotations
 
-import hashlib
-from dataclasses import dataclass
-
+from expectations.invariant import IS_BOUNDED, IS_LEO_BOUNDED, Invariant
+from expectations.record_rules import RECORD_RULES
 from expectations.subjects import (
     BEGINS_LEADERSHIP,
     ELECTED_LEADERS,
@@ -31,42 +30,12 @@ from expectations.subjects import (
     SMALLEST_ISR_LEO,
     STATED_HW,
     STATED_STARTS,
-    Subject,
 )
 from schemas import columns as C
-from schemas.columns import Field
 from schemas.kinds import EventType, Exactness, Role, Severity
 
-
-@dataclass(frozen=True)
-class Invariant:
-    """A rule: a sentence, what it speaks of, when it can be judged, what must hold, why, and what to do if it does not."""
-
-    name: str
-    subject: Subject
-    holds: str
-    observed: tuple[Field, ...]
-    severity: Severity
-    why: str
-    source: str
-    what_to_do: str
-    scope: str = "true"
-    known: str = "true"
-    since: str = ""
-    """First Kafka version it is true of; '' for all."""
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of what the rule demands: a verdict of another fingerprint is one of another rule."""
-        text = f"{self.subject.name}\n{self.scope}\n{self.known}\n{self.holds}\n{self.since}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED}'"
-IS_LEO_BOUNDED = f"{C.LOG_END_OFFSET_LOW} <> {C.LOG_END_OFFSET_HIGH}"
-
 # fmt: off
-INVARIANTS = (
+TIMELINE_RULES = (
     Invariant(
         "HighWatermarkNeverExceedsLogEndOffset", LEADER_EVENTS,
         known=f"NOT ({IS_BOUNDED}) AND NOT ({IS_LEO_BOUNDED})",
@@ -186,4 +155,6 @@ INVARIANTS = (
     ),
 )
 # fmt: on
+
+INVARIANTS = (*TIMELINE_RULES, *RECORD_RULES)
 """The rules, in the order in which they are reported."""

@@ -10,7 +10,8 @@ from itertools import groupby
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from expectations.invariants import INVARIANTS, Invariant
+from expectations.invariant import Invariant
+from expectations.invariants import INVARIANTS
 from expectations.subjects import Subject, Tables
 from expectations.verdict import Verdict, Violation
 from expectations.versions import is_at_least, lowest_version
@@ -98,7 +99,7 @@ def _verdict(judged: _Judged, rule: Invariant, *, is_broken: bool) -> Verdict:
     rows = in_scope - unknown
     if is_broken:
         return _broken(judged, rule, rows)
-    if not judged.counts[_ALL]:
+    if not judged.counts[_ALL] and not judged.subject.empty_holds:
         if judged.subject.may_be_empty:
             return _plain(rule, Status.UNKNOWN, 0, f"no line of the capture tells, table {judged.subject.table.name}")
         return _error(rule, f"table {judged.subject.table.name} is empty")

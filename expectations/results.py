@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from expectations.invariants import INVARIANTS
+from expectations.record_rules import is_fresh
 from expectations.verdict import Verdict
 from schemas import columns as C
 from schemas.columns import Field
 from schemas.tables import Table
 
-RULES = {rule.name: rule for rule in INVARIANTS}
+RULES = {rule.name: rule for rule in (*INVARIANTS, is_fresh(datetime(1970, 1, 1, tzinfo=UTC)))}
 
 Values = Mapping[Field, Any]
 

@@ -46,6 +46,8 @@ class Subject:
     """Other tables it is made from."""
     may_be_empty: bool = False
     """Nothing to judge is then a gap in the capture; otherwise a table without rows cannot have been written well."""
+    empty_holds: bool = False
+    """Nothing to judge is then what one hopes for: findings."""
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from pyspark.sql import DataFrame
 
-from expectations.invariants import Invariant
+from expectations.invariant import Invariant
 from schemas.kinds import Status
 
 with warnings.catch_warnings():

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import uuid
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import click
 
 from expectations.invariants import INVARIANTS
 from expectations.judging import judge
+from expectations.record_rules import is_fresh
 from expectations.results import RULES, in_order, result_rows, violation_rows
 from expectations.verdict import Verdict
 from jobs import __version__
@@ -57,6 +59,15 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
     return min(codes, key=(ExitCode.RULE_BROKEN, ExitCode.COULD_NOT_RUN, ExitCode.WARNINGS, ExitCode.OK).index)
 
 
+def max_age(_context: click.Context, _option: click.Parameter, text: str | None) -> timedelta | None:
+    """A time such as 26h, 90m or 2d."""
+    match = re.fullmatch(r"(\d+)([mhd])", text or "")
+    if text is not None and match is None:
+        message = f"{text!r} is no time: say for example 90m, 26h or 2d."
+        raise click.BadParameter(message)
+    return None if match is None else timedelta(minutes=int(match[1]) * {"m": 1, "h": 60, "d": 1440}[match[2]])
+
+
 def check_cluster(warehouse: Warehouse, cluster_id: str, fail_on: str | None = None) -> ExitCode:
     """Judge a cluster's tables, keep the verdicts and print them; the exit code."""
     done = judge_cluster(warehouse, cluster_id, fail_on)
@@ -64,14 +75,18 @@ def check_cluster(warehouse: Warehouse, cluster_id: str, fail_on: str | None = N
     return done.exit_code
 
 
-def judge_cluster(warehouse: Warehouse, cluster_id: str, fail_on: str | None = None) -> CheckRun:
+def judge_cluster(
+    warehouse: Warehouse, cluster_id: str, fail_on: str | None = None, oldest: timedelta | None = None
+) -> CheckRun:
     """Judge a cluster's tables, each read at the version that is kept with the verdicts."""
+    rules = INVARIANTS if oldest is None else (*INVARIANTS, is_fresh(datetime.now(tz=UTC) - oldest))
     identity = {C.RUN_ID: uuid.uuid4().hex, C.RUN_AT: datetime.now(tz=UTC), C.CLUSTER_ID: cluster_id}
     present = [table for table in ALL_TABLES if table.name in JUDGED and warehouse.has(table)]
     describe(warehouse.spark, "check")
     with step("check the rules") as judging:
         versions = {table.name: warehouse.commits(table, limit=1)[0].version for table in present}
-        verdicts = judge({t.name: warehouse.read(t, cluster_id=cluster_id, version=versions[t.name]) for t in present})
+        tables = {t.name: warehouse.read(t, cluster_id=cluster_id, version=versions[t.name]) for t in present}
+        verdicts = judge(tables, rules)
         judging.note = f"{len(verdicts)} rules"
     rows = {
         CHECK_VIOLATIONS: violation_rows(verdicts, identity),
@@ -116,8 +131,13 @@ def as_json(runs: Sequence[CheckRun], code: ExitCode) -> str:
 
 @click.command("check", epilog="Example: tidegauge check --warehouse /tmp/lake || page-somebody")
 @options(warehouse_option, cluster_option, fail_on_option, debug_option)
+@click.option(
+    "--max-age", "oldest", callback=max_age, metavar="TIME", help="A rule more: the last event is no older (26h, 2d)."
+)
 @click.option("--json", "wants_json", is_flag=True, help="Print the verdicts as JSON, for programs.")
-def check(warehouse: str, cluster_id: str | None, fail_on: str | None, wants_json: bool) -> int:
+def check(
+    warehouse: str, cluster_id: str | None, fail_on: str | None, oldest: timedelta | None, wants_json: bool
+) -> int:
     """Judge the timelines by the protocol's rules and keep every verdict.
 
     Without --cluster-id every cluster of the warehouse is judged. Verdicts go to the table check_results, the rows that
@@ -127,7 +147,7 @@ def check(warehouse: str, cluster_id: str | None, fail_on: str | None, wants_jso
     Exit codes: 0 all rules hold, 1 only warnings (with --fail-on warn), 2 a rule is broken, 3 could not run, 64 usage.
     """
     target = Warehouse(spark_session("check", warehouse=warehouse), warehouse)
-    runs = [judge_cluster(target, cluster, fail_on) for cluster in landed_clusters(target, cluster_id)]
+    runs = [judge_cluster(target, cluster, fail_on, oldest) for cluster in landed_clusters(target, cluster_id)]
     code = worst([done.exit_code for done in runs])
     if wants_json:
         click.echo(as_json(runs, code))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import click
 
 from jobs import __version__
+from jobs.agree_capture import agree
 from jobs.capture_cluster import capture
 from jobs.check_timelines import check
 from jobs.command import run
@@ -14,6 +15,7 @@ from jobs.ingest_events import ingest
 from jobs.reconstruct_timelines import reconstruct
 from jobs.report_timelines import report
 from jobs.run_pipeline import pipeline
+from jobs.show_steps import show
 from jobs.sql_prompt import sql
 from jobs.what_if import what_if
 
@@ -28,7 +30,7 @@ def tidegauge() -> None:
     """Rebuild log end offsets, in-sync replicas and high watermarks from a Kafka cluster's logs."""
 
 
-for command in (pipeline, ingest, reconstruct, check, report, sql, what_if, capture):
+for command in (pipeline, ingest, reconstruct, check, report, sql, what_if, show, capture, agree):
     tidegauge.add_command(command)
 
 

@@ -200,6 +200,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         F.col("mine")[N.TENURE].alias(N.TENURE),
         F.col("mine")[N.IS_NEW_LEADER].alias(N.IS_NEW_LEADER),
         F.col("mine")[C.LEADER_ID].alias(C.LEADER_ID),
+        (F.size(F.array_distinct(F.transform("incarnations", lambda it: it[C.LEADER_ID]))) > 1).alias(N.IS_CONTESTED),
         F.col("mine")[STATED_LEO].alias(STATED_LEO),
         F.col("mine")[STATED_HW].alias(STATED_HW),
         slot_of(F.col("mine")[C.LEADER_ID]).alias(N.LEADER_SLOT),

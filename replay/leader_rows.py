@@ -55,7 +55,10 @@ def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame
                 C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(F.lit(UNKNOWN_OFFSET)),
                 C.HIGH_WATERMARK_LIMITED_BY: _limited_by(slots, joining),
                 # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
-                C.EXACTNESS: F.when(F.col(C.LOG_END_OFFSET) < 0, Exactness.BOUNDED.value).otherwise(F.col(C.EXACTNESS)),
+                # Where lines name two leaders of an epoch, neither is picked silently.
+                C.EXACTNESS: F.when(
+                    (F.col(C.LOG_END_OFFSET) < 0) | F.col(N.IS_CONTESTED), Exactness.BOUNDED.value
+                ).otherwise(F.col(C.EXACTNESS)),
                 C.LAST_STABLE_OFFSET: F.least(C.LAST_STABLE_OFFSET, C.HIGH_WATERMARK),
                 C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
                 C.LOG_END_OFFSET_HIGH: F.col(C.LOG_END_OFFSET),

@@ -10,6 +10,7 @@ TENURE = "tenure"                     # int: leaderships of one leader process w
 SLOT = "slot"                         # int: position of the replica in the partition's assignment; -1 none
 LEADER_SLOT = "leader_slot"           # int: the leader's slot
 IS_NEW_LEADER = "is_new_leader"       # bool: BECOME_LEADER of a process that did not lead just before
+IS_CONTESTED = "is_contested"         # bool: lines name more than one leader of the epoch
 EVENT_US = "event_us"                 # bigint: when the leader handled it, microseconds since the epoch, by its clock
 LOCAL_US = "local_us"                 # bigint: width of the interval [event_us, event_us + local_us] it truly lies in
 RESPONSE_US = "response_us"           # bigint: when the response was built

@@ -68,6 +68,43 @@ def read_file(landed: int = 8, rejected: int = 0, ignored: int = 2, read: int = 
     }  # fmt: skip
 
 
+def found(kind: str, severity: str = "info", begin: int = 10, end: int = 11, epoch: int = 2) -> Given:
+    """A finding."""
+    return {
+        **HERE, "incident_id": f"{kind}{severity}{begin}", "kind": kind, "severity": severity, "leader_epoch": epoch,
+        "replica_id": -1, "from_offset": begin, "to_offset": end, "started_at": at(20), "evidence": "as told",
+    }  # fmt: skip
+
+
+def appended(base: int, last: int, acks: int = -1, error: int = 0, line: int = 1) -> Given:
+    """An append at the leader of epoch 0."""
+    return {
+        **became_leader(0, 1), "base_offset": base, "last_offset": last, "acks": acks, "error_code": error,
+        "source_file": "broker-1/kafka-request.log", "source_line": line,
+    }  # fmt: skip
+
+
+def fetched(line: int, **more: Any) -> Given:
+    """A follower's fetch from the leader of epoch 0, read from a line of the request log."""
+    return {
+        **became_leader(0, 1), "replica_id": 2, "error_code": 0, "diverging_epoch": -1, "is_parked": False,
+        "fetch_offset": 5, "records_size": 0, "isolation_level": 0, "response_high_watermark": 9,
+        "response_last_stable_offset": 7, "source_file": "broker-1/kafka-request.log", "source_line": line, **more,
+    }  # fmt: skip
+
+
+def epoch_start(epoch: int, start: int, line: int) -> Given:
+    """An entry of a leader-epoch-checkpoint."""
+    file = {"source_file": "broker-1/leader-epoch-checkpoint", "source_line": line}
+    return {**HERE, **file, "broker_id": 1, "leader_epoch": epoch, "start_offset": start}
+
+
+def partition_record(offset: int, isr: list[int], replicas: list[int], **more: Any) -> Given:
+    """A record of the partition in the metadata log."""
+    line = {"source_file": "cluster-metadata.txt", "source_line": offset}
+    return {**HERE, **line, "metadata_offset": offset, "isr": isr, "replicas": replicas, **more}
+
+
 def version(text: str) -> Given:
     """A line that tells Kafka's version."""
     return {**HERE, "name": "kafka.version", "value": text, "source_file": "about.json", "source_line": 1}
@@ -77,12 +114,18 @@ def sound(kafka: str = "4.1.0") -> History:
     """Two elections, nothing lost: every rule holds."""
     return {
         T.LEADER_TIMELINE: [
-            event(0, 1, 0, 0), event(0, 2, 11, 10), event(0, 3, 11, 11), event(1, 1, 11, 10), event(2, 1, 11, 11),
+            event(0, 1, 0, 0), event(0, 2, 11, 10, remote_log_end_offset={2: 10, 3: 10}),
+            event(0, 3, 11, 11, remote_log_end_offset={2: 11, 3: 11}), event(1, 1, 11, 10), event(2, 1, 11, 11),
         ],
         T.REPLICA_TIMELINE: [state(1, 0, 1, 11, 11, role="LEADER"), state(2, 0, 1, -1, -1), state(2, 0, 2, 11, 10)],
         T.LEADER_CHANGES: [became_leader(0, 1), became_leader(1, 2), became_leader(2, 3)],
         T.BROKER_STATEMENTS: [stated_start(0, 0), stated_start(1, 10), stated_start(2, 11)],
         T.SOURCE_FILES: [read_file()],
+        T.INCIDENTS: [],
+        T.PRODUCE_EVENTS: [appended(0, 10)],
+        T.FETCH_EVENTS: [fetched(2)],
+        T.EPOCH_STARTS: [epoch_start(0, 0, 3)],
+        T.METADATA_CHANGES: [partition_record(1, [1, 2, 3], [1, 2, 3])],
         T.SETTINGS: [version(kafka)],
     }  # fmt: skip
 

@@ -10,11 +10,25 @@ import pytest
 from pyspark.sql import SparkSession
 
 from expectations.document import rules_page
-from expectations.invariants import INVARIANTS, Invariant
+from expectations.invariant import Invariant
+from expectations.invariants import INVARIANTS
 from expectations.judging import row_verdict
 from schemas import tables as T
 from schemas.tables import Table
-from tests.checked_rows import became_leader, event, frames, read_file, sound, state, stated_start
+from tests.checked_rows import (
+    appended,
+    became_leader,
+    epoch_start,
+    event,
+    fetched,
+    found,
+    frames,
+    partition_record,
+    read_file,
+    sound,
+    state,
+    stated_start,
+)
 
 RULES = {rule.name: rule for rule in INVARIANTS}
 ROOT = Path(__file__).parent.parent
@@ -65,6 +79,21 @@ CASES: list[tuple[str, Table, Rows, list[str | None]]] = [
     ("RebuiltHighWatermarkEqualsStated",                T.BROKER_STATEMENTS, [stated_start(0, 0), stated_start(1, 11), stated_start(2, 11)], ["valid", "invalid", "valid"]),
     ("RebuiltHighWatermarkEqualsStated",                T.BROKER_STATEMENTS, [stated_start(1, 10, source_line=99), stated_start(1, 10, kind="loaded_high_watermark")], ["unknown"]),
     ("RebuiltHighWatermarkEqualsStated",                T.LEADER_TIMELINE, [event(0, 1, 0, 0, exactness="stated"), event(1, 1, 11, 9), event(2, 1, 12, 12, isr=[3])], [None, "invalid", "valid"]),
+    ("IsrHoldsTheHighWatermarkWhenItRises",             T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 7, remote_log_end_offset={2: 7, 3: 8}), event(0, 3, 9, 8, remote_log_end_offset={2: 7, 3: 8})], [None, "valid", "invalid"]),
+    ("IsrHoldsTheHighWatermarkWhenItRises",             T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 7, isr=None), event(0, 3, 9, 7, remote_log_end_offset={2: 1})], [None, "unknown", None]),
+    ("IsrIsSubsetOfReplicas",                           T.METADATA_CHANGES, [partition_record(1, [1, 2], [2, 1]), partition_record(2, [1, 4], [1, 2], adding_replicas=[4]), partition_record(3, [1, 4], [1, 2])], ["valid", "valid", "invalid"]),
+    ("EpochsAndStartsIncreaseInCheckpoint",             T.EPOCH_STARTS,    [epoch_start(0, 0, 3), epoch_start(2, 7, 4), epoch_start(3, 7, 5)], [None, "valid", "invalid"]),
+    ("NoCommittedRecordIsLost",                         T.INCIDENTS,       [found("COMMITTED_RECORDS_LOST"), found("ISR_SHRUNK"), found("RECORDS_LOST_UNKNOWN_IF_COMMITTED"), found("UNCOMMITTED_RECORDS_LOST")], ["invalid", None, "unknown", "valid"]),
+    ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("UNCOMMITTED_RECORDS_LOST")],                          ["invalid"]),
+    ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("UNCOMMITTED_RECORDS_LOST", begin=11, end=12), found("COMMITTED_RECORDS_LOST", epoch=0)], ["valid"]),
+    ("AcknowledgedByAllIsNeverLost",                    T.PRODUCE_EVENTS,  [appended(0, 10, acks=1), appended(0, 10, error=7)],          []),
+    ("ConsumersReadBelowTheHighWatermark",              T.FETCH_EVENTS,    [fetched(1, replica_id=-1, records_size=9, fetch_offset=8), fetched(2, replica_id=-1, records_size=9, fetch_offset=9), fetched(3, replica_id=-1, records_size=9, fetch_offset=8, isolation_level=1)], ["valid", "invalid", "invalid"]),
+    ("ConsumersReadBelowTheHighWatermark",              T.FETCH_EVENTS,    [fetched(1, replica_id=-1, records_size=0, fetch_offset=9), fetched(2, records_size=9, fetch_offset=9)], [None, None]),
+    ("DivergingFetchMovesNoRemoteLeo",                  T.FETCH_EVENTS,    [fetched(1, diverging_epoch=3, source_file="broker-1/state-change.log", source_line=2), fetched(9, diverging_epoch=3)], ["valid", "invalid"]),
+    ("NoLineLandsTwice",                                T.PRODUCE_EVENTS,  [appended(0, 1), appended(2, 3, line=2), appended(2, 3, line=2)], ["valid", "invalid"]),
+    ("LogsOfReplicasMatch",                             T.INCIDENTS,       [found("LOG_DIVERGENCE", "critical"), found("LOG_DIVERGENCE", "info")], ["invalid", "valid"]),
+    ("IsrMembersKeepUp",                                T.INCIDENTS,       [found("ISR_SHRUNK"), found("STALE_ISR_MEMBER", "warning")],   ["valid", "invalid"]),
+    ("FetchSessionsHaveNoGaps",                         T.INCIDENTS,       [found("FETCH_SESSION_GAP", "warning"), found("ISR_SHRUNK")],  ["invalid", "valid"]),
 ]
 # fmt: on
 

@@ -20,6 +20,7 @@ from tests.twin.words import Known
 
 pytestmark = pytest.mark.spark
 
+CONTESTED = "two leaders of an epoch"
 STORIES = sorted(SCENARIOS.glob("*.txt"))
 Row = dict[str, Any]
 
@@ -57,13 +58,25 @@ class Told:
         return max(past, key=lambda row: (row["leader_epoch"], row["event_seq"]), default=None)
 
 
+def contested(story: Story) -> dict[str, list[Row]]:
+    """The rows of a story in which another broker says that it leads the same epoch."""
+    landing = {table: [{**row, "cluster_id": CONTESTED} for row in rows] for table, rows in story.landing.items()}
+    first = next(row for row in landing["leader_changes"] if row["change_kind"] == "become_leader")
+    other = next(replica for replica in first["replicas"] if replica != first["leader_id"])
+    landing["leader_changes"].append({**first, "broker_id": other, "leader_id": other})
+    return landing
+
+
 @pytest.fixture(scope="module")
 def told(spark: SparkSession) -> dict[str, Told]:
     """What was rebuilt of each story."""
     by_story: dict[str, Told] = defaultdict(Told)
     stories = [load(path) for path in STORIES]
     spoken = each_by_its_own({story.name: profile(story) for story in stories})
-    with replayed(spark, combined(stories), 5, spoken) as timelines:
+    landing = combined(stories)
+    for table, of_story in contested(stories[0]).items():
+        landing[table] = [*landing[table], *of_story]
+    with replayed(spark, landing, 5, spoken) as timelines:
         for name, table, row in _rows(timelines):
             getattr(by_story[name], table).append(row)
     return by_story
@@ -143,3 +156,13 @@ def test_the_story_is_rebuilt(path: Path, told: dict[str, Told]) -> None:
 
     assert any(expected.known != Known() for expected in story.expected)
     assert list(disputes(story, told[story.name])) == []
+
+
+def test_a_contested_epoch_is_bounded(told: dict[str, Told]) -> None:
+    """Two leaders of one epoch: the events are there, and nothing of them is called exact."""
+    rows = told[CONTESTED].leader
+
+    assert rows
+    assert {row["exactness"] for row in rows if row["leader_epoch"] == min(r["leader_epoch"] for r in rows)} == {
+        "bounded"
+    }

@@ -68,6 +68,7 @@ def test_one_rule_diverges_where_the_other_cuts(story: str, outcomes: dict[tuple
     assert outcomes[story, "high_watermark"] == lost | {("DIVERGED", 1, 1, 2)}
 
 
+@pytest.mark.long
 def test_the_high_watermark_under_another_min_isr(spark: SparkSession) -> None:
     """One replica in the ISR and min ISR 2: without the gate, or with min ISR 1, the HW would have gone on."""
     story = load(SCENARIOS / "under_min_isr_the_hw_stands.txt")

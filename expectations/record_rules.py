@@ -1,0 +1,152 @@
+"""Rules of records, requests and members: what was promised is kept, and nobody is given what is not committed."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from expectations.invariant import IS_BOUNDED, Invariant
+from expectations.record_subjects import (
+    ACKNOWLEDGED,
+    CACHE_ENTRIES,
+    FETCHES,
+    FINDINGS,
+    IS_LOST,
+    IS_RECORDED,
+    LANDED_LINES,
+    LAST_EVENT,
+    LAST_EVENTS,
+    PARTITION_RECORDS,
+    PREVIOUS_EPOCH,
+    PREVIOUS_START,
+    TIMES,
+)
+from expectations.subjects import BEGINS_LEADERSHIP, LEADER_EVENTS, PREVIOUS_EXACTNESS, PREVIOUS_HW
+from schemas import columns as C
+from schemas.kinds import EventType, Exactness, Severity
+from schemas.kinds import IncidentKind as Kind
+
+_FOUND = (C.KIND, C.TOPIC, C.PARTITION, C.FROM_OFFSET, C.TO_OFFSET, C.EVIDENCE)
+_LOST = f"({C.KIND} LIKE '%RECORDS_LOST%')"
+_NONE = "CAST(array() AS array<int>)"
+_ISR_LEOS = (
+    f"transform(array_except({C.ISR}, array({C.LEADER_ID})), r -> coalesce(try_element_at({C.REMOTE_LEO_MAP}, r), -1L))"
+)
+_READABLE = f"if({C.ISOLATION_LEVEL} = 1, {C.RESPONSE_LAST_STABLE_OFFSET}, {C.RESPONSE_HIGH_WATERMARK})"
+
+# fmt: off
+RECORD_RULES = (
+    Invariant(
+        "IsrHoldsTheHighWatermarkWhenItRises", LEADER_EVENTS,
+        scope=f"NOT {BEGINS_LEADERSHIP} AND {C.HIGH_WATERMARK} > {PREVIOUS_HW} AND {C.EVENT_TYPE} <> '{EventType.WITNESS}'",
+        known=f"{C.ISR} IS NOT NULL AND NOT ({IS_BOUNDED}) AND NOT ({PREVIOUS_EXACTNESS} = '{Exactness.BOUNDED}')",
+        holds=f"forall({_ISR_LEOS}, leo -> leo >= {C.HIGH_WATERMARK})",
+        observed=(C.HIGH_WATERMARK, C.ISR, C.REMOTE_LEO_MAP), severity=Severity.CRITICAL,
+        # Not at every moment: a member that lost its tail in a crash is below the HW until it has fetched again.
+        why="A record is committed when every in-sync replica has it, so that any of them may be elected.",
+        source="P:1152 maybeIncrementLeaderHW; WeakIsr of KafkaReplication.tla",
+        what_to_do="Look at the member whose remote LEO is the smallest: its fetch is missing, or the ISR was another.",
+    ),
+    Invariant(
+        "IsrIsSubsetOfReplicas", PARTITION_RECORDS,
+        known=f"{C.ISR} IS NOT NULL AND {C.REPLICAS} IS NOT NULL",
+        holds=f"size(array_except({C.ISR}, array_union({C.REPLICAS}, array_union(coalesce({C.ADDING_REPLICAS}, {_NONE}), coalesce({C.REMOVING_REPLICAS}, {_NONE}))))) = 0",
+        observed=(C.ISR, C.REPLICAS), severity=Severity.CRITICAL,
+        why="Only an assigned replica can be in sync.",
+        source="PartitionRegistration.java:207; ReplicationControlManager.java validateAlterPartitionData",
+        what_to_do="A member that is no replica holds no copy: look at the reassignment around the named record.",
+    ),
+    Invariant(
+        "EpochsAndStartsIncreaseInCheckpoint", CACHE_ENTRIES,
+        scope=f"{PREVIOUS_EPOCH} IS NOT NULL",
+        holds=f"{C.LEADER_EPOCH} > {PREVIOUS_EPOCH} AND {C.START_OFFSET} > {PREVIOUS_START}",
+        observed=(PREVIOUS_EPOCH, C.LEADER_EPOCH, PREVIOUS_START, C.START_OFFSET), severity=Severity.CRITICAL,
+        # Within one replica's cache; across elections a later epoch may begin lower.
+        why="A replica's cache maps offsets to epochs: an entry that is not above the one before it would map two ways.",
+        source="LEFC:103 assign",
+        what_to_do="The checkpoint is damaged: truncation by epoch of this replica cannot be trusted.",
+    ),
+    Invariant(
+        "NoCommittedRecordIsLost", FINDINGS,
+        scope=_LOST,
+        known=f"{C.KIND} <> '{Kind.RECORDS_LOST_UNKNOWN_IF_COMMITTED}'",
+        holds=f"{C.KIND} <> '{Kind.COMMITTED_RECORDS_LOST}'",
+        observed=_FOUND, severity=Severity.CRITICAL,
+        why="What was below the HW could be read; it must stay, whatever the acks and whoever is elected.",
+        source="LeaderCompletenessProperty of kip_966_properties.tla; KIP-101",
+        what_to_do="The finding names the range, the election and the replicas; `examples/sql/what-was-lost.sql` lists all.",
+    ),
+    Invariant(
+        "AcknowledgedByAllIsNeverLost", ACKNOWLEDGED,
+        holds=f"NOT {IS_LOST}",
+        observed=(C.LEADER_EPOCH, C.BASE_OFFSET, C.LAST_OFFSET, C.CLIENT_ID), severity=Severity.CRITICAL,
+        why="acks=all was answered with success: the record had reached every in-sync replica.",
+        source="P:1089 checkEnoughReplicasReachOffset; CommittedMessagesNeverLost",
+        what_to_do="Tell the producer named here: what it was promised is gone. Usual cause: an unclean election.",
+    ),
+    Invariant(
+        "ConsumersReadBelowTheHighWatermark", FETCHES,
+        scope=f"{C.REPLICA_ID} < 0 AND {C.ERROR_CODE} = 0 AND {C.RECORDS_SIZE} > 0",
+        known=f"{_READABLE} >= 0",
+        holds=f"{C.FETCH_OFFSET} < {_READABLE}",
+        observed=(C.CLIENT_ID, C.FETCH_OFFSET, C.RESPONSE_HIGH_WATERMARK, C.RESPONSE_LAST_STABLE_OFFSET), severity=Severity.CRITICAL,
+        why="A consumer is given committed records alone, and under read_committed none of an open transaction.",
+        source="FetchIsolation.java; P:1503 readRecords",
+        what_to_do="The consumer may have acted on records that can still vanish.",
+    ),
+    Invariant(
+        "DivergingFetchMovesNoRemoteLeo", FETCHES,
+        scope=f"{C.REPLICA_ID} >= 0 AND {C.DIVERGING_EPOCH} >= 0 AND NOT {C.IS_PARKED}",
+        holds=f"NOT {IS_RECORDED}",
+        observed=(C.REPLICA_ID, C.FETCH_OFFSET, C.DIVERGING_EPOCH), severity=Severity.CRITICAL,
+        why="A follower whose log diverges has not these records; its offset says nothing of the leader's log.",
+        source="P:1331 fetchRecords; KAFKA-13141",
+        what_to_do="A defect of tidegauge: report it, with the line.",
+    ),
+    Invariant(
+        "NoLineLandsTwice", LANDED_LINES,
+        holds=f"{TIMES} = 1",
+        observed=(TIMES,), severity=Severity.CRITICAL,
+        why="A line is one append of a partition: landed twice, it would count twice; a producer's retry is a line of its own.",
+        source="design, idempotent",
+        what_to_do="Somebody else wrote to `produce_events`, or a delivery landed twice: ingest into a new warehouse.",
+    ),
+    Invariant(
+        "LogsOfReplicasMatch", FINDINGS,
+        scope=f"{C.KIND} = '{Kind.LOG_DIVERGENCE}'",
+        holds=f"{C.SEVERITY} <> '{Severity.CRITICAL}'",
+        observed=_FOUND, severity=Severity.CRITICAL,
+        # A replica that has yet to truncate differs from its leader, and may.
+        why="Replicas that fetch from one leader have the same records at the same offsets.",
+        source="LogMatchingProperty of kip_966_properties.tla; KIP-101",
+        what_to_do="The replica named fetches on over other records: delete its copy and let it fetch anew.",
+    ),
+    Invariant(
+        "IsrMembersKeepUp", FINDINGS,
+        holds=f"{C.KIND} <> '{Kind.STALE_ISR_MEMBER}'",
+        observed=_FOUND, severity=Severity.WARNING,
+        why="A member that is behind for longer than the lag time leaves the ISR; one that stays holds the HW back.",
+        source="P:1297 getOutOfSyncReplicas, RM:339",
+        what_to_do="Look at the leader: it was frozen, or its ISR changes were refused.",
+    ),
+    Invariant(
+        "FetchSessionsHaveNoGaps", FINDINGS,
+        holds=f"{C.KIND} <> '{Kind.FETCH_SESSION_GAP}'",
+        observed=_FOUND, severity=Severity.WARNING,
+        why="Requests of a session are numbered; a number that is missing is a request that is not in the capture.",
+        source="KIP-227; FetchSession.scala",
+        what_to_do="The request log is cut or rotated away there: deliver the missing file.",
+    ),
+)
+# fmt: on
+
+
+def is_fresh(since: datetime) -> Invariant:
+    """Return the rule of --max-age: the last event is not older than `since`."""
+    return Invariant(
+        "EventsAreFresh", LAST_EVENTS,
+        holds=f"{LAST_EVENT} >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}Z'",
+        observed=(LAST_EVENT,), severity=Severity.CRITICAL,
+        why="A check of last week's events says nothing of tonight.",
+        source="option --max-age",
+        what_to_do="The delivery of logs has stopped, or the ingest has: look at `source_files`.",
+    )  # fmt: skip

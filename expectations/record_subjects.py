@@ -1,0 +1,107 @@
+"""What rules of records speak of: findings, acknowledged appends, fetches, epoch caches, records of partitions."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from expectations.subjects import LINE, TP, Subject, Tables
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import Field
+from schemas.kinds import EventType
+
+ALL_ACKS = -1
+IS_LOST = Field("is_lost", C.BOOL, "The log of a later elected leader does not hold the records.")
+IS_RECORDED = Field("is_recorded", C.BOOL, "The leader's timeline has an event of this fetch.")
+TIMES = Field("times", C.LONG, "How often the line has landed for this partition.")
+PREVIOUS_EPOCH = Field("previous_epoch", C.INT, "Epoch of the entry before, in the same checkpoint.")
+PREVIOUS_START = Field("previous_start_offset", C.LONG, "Its start.")
+LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event.")
+
+
+def findings(tables: Tables) -> DataFrame:
+    """One row per finding; its evidence names its lines."""
+    return tables[T.INCIDENTS.name].withColumns(_nowhere())
+
+
+def _nowhere() -> dict[str, Column]:
+    return {str(C.SOURCE_FILE): F.lit(None).cast(C.TEXT), str(C.SOURCE_LINE): F.lit(None).cast(C.LONG)}
+
+
+def acknowledged(tables: Tables) -> DataFrame:
+    """One row per append that a producer with acks=all was told had succeeded, and whether it is lost."""
+    lost = tables[T.INCIDENTS.name].where(F.endswith(C.KIND, F.lit("RECORDS_LOST")))
+    ranges = lost.groupBy(*C.PARTITION_KEY).agg(
+        F.collect_list(F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.FROM_OFFSET, C.TO_OFFSET)).alias("ranges")
+    )
+    succeeded = (F.col(C.ACKS) == ALL_ACKS) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.LAST_OFFSET) >= 0)
+    appends = tables[T.PRODUCE_EVENTS.name].where(succeeded)
+    is_in = F.exists(
+        "ranges",
+        lambda it: (
+            (it["epoch"] > F.col(C.LEADER_EPOCH))
+            & (it[C.FROM_OFFSET] <= F.col(C.LAST_OFFSET))
+            & (it[C.TO_OFFSET] > F.col(C.BASE_OFFSET))
+        ),
+    )
+    known = appends.join(F.broadcast(ranges), C.on_partition(), "left")
+    return known.withColumn(IS_LOST, F.coalesce(is_in, F.lit(False)))
+
+
+def fetches(tables: Tables) -> DataFrame:
+    """One row per fetch of a partition; `is_recorded` is told of those whose response says that the logs diverge."""
+    line = [*C.on_partition(C.SOURCE_FILE, C.SOURCE_LINE)]
+    fetched = tables[T.FETCH_EVENTS.name]
+    diverging = fetched.where((F.col(C.DIVERGING_EPOCH) >= 0) & ~F.col(C.IS_PARKED)).select(*line).distinct()
+    events = tables[T.LEADER_TIMELINE.name].where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
+    recorded = events.join(F.broadcast(diverging), line, "left_semi").select(*line).distinct()
+    known = fetched.join(F.broadcast(recorded.withColumn(IS_RECORDED, F.lit(True))), line, "left")
+    return known.withColumn(IS_RECORDED, F.coalesce(IS_RECORDED, F.lit(False)))
+
+
+def landed_lines(tables: Tables) -> DataFrame:
+    """One row per line and partition that an append was read from, and how often it landed."""
+    of_line = (*C.PARTITION_KEY, *LINE)
+    return tables[T.PRODUCE_EVENTS.name].groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
+
+
+def cache_entries(tables: Tables) -> DataFrame:
+    """One row per entry of a replica's leader-epoch-checkpoint, with the entry before it."""
+    of_file = (*C.PARTITION_KEY, C.BROKER_ID, C.CAPTURE_ID, C.SOURCE_FILE)
+    in_order = Window.partitionBy(*of_file).orderBy(C.SOURCE_LINE, C.LEADER_EPOCH)
+    return tables[T.EPOCH_STARTS.name].withColumns(
+        {PREVIOUS_EPOCH: F.lag(C.LEADER_EPOCH).over(in_order), PREVIOUS_START: F.lag(C.START_OFFSET).over(in_order)}
+    )
+
+
+def partition_records(tables: Tables) -> DataFrame:
+    """One row per record of a partition in the metadata log."""
+    return tables[T.METADATA_CHANGES.name]
+
+
+def last_events(tables: Tables) -> DataFrame:
+    """One row: the time of the last event of any leader."""
+    last = tables[T.LEADER_TIMELINE.name].groupBy(C.CLUSTER_ID).agg(F.max(C.EVENT_TIME).alias(LAST_EVENT))
+    return last.withColumns({str(C.CAPTURE_ID): F.lit(""), **_nowhere()})
+
+
+FINDINGS = Subject("findings", T.INCIDENTS, (C.INCIDENT_ID,), findings, empty_holds=True)
+ACKNOWLEDGED = Subject(
+    "acknowledged", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.BASE_OFFSET), acknowledged,
+    beside=(T.INCIDENTS,), may_be_empty=True,
+)  # fmt: skip
+FETCHES = Subject(
+    "fetches", T.FETCH_EVENTS, (*TP, C.TOPIC_ID, C.SOURCE_FILE, C.SOURCE_LINE), fetches,
+    beside=(T.LEADER_TIMELINE,), may_be_empty=True,
+)  # fmt: skip
+LANDED_LINES = Subject(
+    "landed_lines", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, C.SOURCE_FILE, C.SOURCE_LINE), landed_lines, may_be_empty=True
+)
+CACHE_ENTRIES = Subject(
+    "cache_entries", T.EPOCH_STARTS, (*TP, C.TOPIC_ID, C.BROKER_ID, C.LEADER_EPOCH), cache_entries, may_be_empty=True
+)
+PARTITION_RECORDS = Subject(
+    "partition_records", T.METADATA_CHANGES, (*TP, C.TOPIC_ID, C.METADATA_OFFSET), partition_records, may_be_empty=True
+)
+LAST_EVENTS = Subject("last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events)

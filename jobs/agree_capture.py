@@ -1,0 +1,131 @@
+"""`tidegauge agree`: a warehouse beside what the brokers of its capture said at DEBUG and TRACE."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
+
+from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.errors import CouldNotRunError, ExitCode
+from jobs.progress import print_table, say
+from jobs.session import spark_session
+from jobs.step_table import HEAD, lines_of
+from jobs.warehouse import Warehouse
+from replay.agreement import AT_MS, OF, WHAT, agreement, summary
+from schemas import columns as C
+from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
+
+TRUTH_SCHEMA = "kind string, ts bigint, broker int, topic string, partition int, epoch int, replica int"
+OFFSETS = "`from` bigint, `to` bigint"
+FOUND, EXTRA = 0.999, 0.001
+"""Shares of the stated values that must be found, and may be extra, per kind of value."""
+AROUND = 5
+"""Events before and after a disagreement that are shown."""
+
+
+def compare(warehouse: Warehouse, cluster_id: str | None, truth: Path) -> DataFrame:
+    """One row per value that was stated or rebuilt: `replay.agreement.agreement`, kept."""
+    said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth))
+    leaders, replicas, cuts = (
+        warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
+    )
+    return agreement(said, leaders, replicas, cuts).persist()
+
+
+def agrees(totals: Sequence[Row]) -> bool:
+    """Whether every kind of value is found, and little else; of truncations each one."""
+    return all(
+        row["found"] >= (1.0 if row[WHAT] == "truncate" else FOUND) * row["stated"]
+        and row["extra"] <= (0.0 if row[WHAT] == "truncate" else EXTRA) * row["stated"]
+        for row in totals
+    )
+
+
+def first_disagreement(values: DataFrame) -> Row | None:
+    """The first value that was stated and not rebuilt, or rebuilt and never stated."""
+    differ = values.where(F.col("stated_ms").isNull() | F.col("rebuilt_ms").isNull())
+    return differ.withColumn(AT_MS, F.coalesce("stated_ms", "rebuilt_ms")).orderBy(AT_MS, *OF).first()
+
+
+def neighbourhood(warehouse: Warehouse, cluster_id: str | None, value: Row) -> list[Row]:
+    """The partition's events around a value, in time order."""
+    near = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id).where(
+        (F.col(C.TOPIC) == value[C.TOPIC]) & (F.col(C.PARTITION) == value[C.PARTITION])
+    )
+    at = F.unix_micros(C.EVENT_TIME) / 1000 - F.lit(value[AT_MS])
+    before = near.where(at <= 0).orderBy(F.desc(C.EVENT_TIME), F.desc(C.EVENT_SEQ)).limit(AROUND).collect()
+    after = near.where(at > 0).orderBy(C.EVENT_TIME, C.EVENT_SEQ).limit(AROUND).collect()
+    return [*reversed(before), *after]
+
+
+def raw_lines(capture: Path, rows: Sequence[Row]) -> list[str]:
+    """The lines of the capture that the events were read from, cut to what fits."""
+    wanted: dict[str, set[int]] = {}
+    for row in rows:
+        if row[C.SOURCE_FILE]:
+            wanted.setdefault(row[C.SOURCE_FILE], set()).add(row[C.SOURCE_LINE])
+    found = []
+    for name, numbers in wanted.items():
+        path = capture / name
+        if not path.is_file():
+            continue
+        with gzip.open(path, "rt", errors="replace") if path.suffix == ".gz" else path.open(errors="replace") as lines:
+            told = (f"{name}:{n}: {line.rstrip()[:300]}" for n, line in enumerate(lines, start=1) if n in numbers)
+            found += list(told)
+    return found
+
+
+@click.command("agree", epilog="Example: tidegauge agree examples/captures/steady --warehouse /tmp/lake")
+@click.argument("capture", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@options(warehouse_option, cluster_option, debug_option)
+def agree(capture: Path, warehouse: str, cluster_id: str | None) -> int:
+    """Compare a warehouse with CAPTURE/truth.jsonl.gz: what its brokers said, per partition, and the first difference.
+
+    The exit code is 0 if at least 99.9 % of each kind of value is found and at most 0.1 % is extra, else 2.
+    """
+    truth = capture / "truth.jsonl.gz"
+    if not truth.is_file():
+        message = f"{truth} is not there: only a capture made with DEBUG and TRACE lines can be compared"
+        raise CouldNotRunError(message)
+    target = Warehouse(spark_session("agree", warehouse=warehouse), warehouse)
+    values = compare(target, cluster_id, truth)
+    of_partitions = summary(values).orderBy(WHAT, C.TOPIC, C.PARTITION)
+    print_table(of_partitions.columns, [[_text(v) for v in row] for row in of_partitions.collect()])
+    totals = values.groupBy(WHAT).agg(
+        F.count("stated_ms").alias("stated"),
+        F.count_if(F.col("stated_ms").isNotNull() & F.col("rebuilt_ms").isNotNull()).alias("found"),
+        F.count_if(F.col("stated_ms").isNull()).alias("extra"),
+    )
+    value = first_disagreement(values)
+    if value is not None:
+        _show(target, cluster_id, capture, value)
+    return ExitCode.OK if agrees(totals.collect()) else ExitCode.RULE_BROKEN
+
+
+def _show(target: Warehouse, cluster_id: str | None, capture: Path, value: Row) -> None:
+    kind = "stated, not rebuilt" if value["rebuilt_ms"] is None else "rebuilt, not stated"
+    where = f"{value[C.TOPIC]}-{value[C.PARTITION]}, epoch {value[C.LEADER_EPOCH]}, replica {value[C.REPLICA_ID]}"
+    say(f"first disagreement: {value[WHAT]} {value[C.OFFSET]} of {where} is {kind}")
+    rows = neighbourhood(target, cluster_id, value)
+    print_table(HEAD, lines_of(rows))
+    folder = capture / "capture"
+    for line in raw_lines(folder if folder.is_dir() else capture, rows):
+        click.echo(line)
+
+
+def _text(value: object) -> str:
+    return f"{value:.1f}" if isinstance(value, float) else ("" if value is None else str(value))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job and return its exit code."""
+    return run(agree, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,70 @@
+"""`tidegauge show`: a partition's events, one a line, with what its leader knew after each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import click
+from pyspark.sql import functions as F
+
+from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.errors import CouldNotRunError
+from jobs.progress import print_table, say
+from jobs.session import spark_session
+from jobs.step_table import HEAD, lines_of, step_rows
+from jobs.warehouse import Warehouse
+from schemas import columns as C
+from schemas.tables import LEADER_TIMELINE
+
+TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f")
+
+
+@click.command("show", epilog="Example: tidegauge show --warehouse /tmp/lake --topic orders --partition 1")
+@options(
+    warehouse_option,
+    cluster_option,
+    click.option("--topic", required=True, metavar="NAME"),
+    click.option("--partition", required=True, type=click.IntRange(0), metavar="N"),
+    click.option("--from", "start", type=click.DateTime(TIMES), help="First time to show, in UTC."),
+    click.option("--to", "end", type=click.DateTime(TIMES), help="Last time to show, in UTC."),
+    click.option("--limit", default=200, show_default=True, type=click.IntRange(1), help="Events to show."),
+    debug_option,
+)
+def show(
+    warehouse: str,
+    cluster_id: str | None,
+    topic: str,
+    partition: int,
+    start: datetime | None,
+    end: datetime | None,
+    limit: int,
+) -> None:
+    """Print a partition's events with LEO, remote LEOs, ISR and HW after each, as in a worked example.
+
+    A `+` before a replica in the ISR: its joining is in flight, and counts already. A `?` is unknown.
+    """
+    target = Warehouse(spark_session("show", warehouse=warehouse), warehouse)
+    events = target.read(LEADER_TIMELINE, cluster_id=cluster_id).where(
+        (F.col(C.TOPIC) == topic) & (F.col(C.PARTITION) == partition)
+    )
+    if start is not None:
+        events = events.where(F.col(C.EVENT_TIME) >= F.lit(f"{start.isoformat()}Z").cast(C.EVENT_TIME.type))
+    if end is not None:
+        events = events.where(F.col(C.EVENT_TIME) <= F.lit(f"{end.isoformat()}Z").cast(C.EVENT_TIME.type))
+    rows, is_cut = step_rows(events, limit)
+    if not rows:
+        message = f"no event of {topic}-{partition} in {warehouse}"
+        raise CouldNotRunError(message)
+    print_table(HEAD, lines_of(rows))
+    if is_cut:
+        say(f"first {limit} events; --limit, --from and --to show others")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the job and return its exit code."""
+    return run(show, argv)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,44 @@
+"""A partition's timeline as the table of a worked example: an event a line, who knew what after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from pyspark.sql import DataFrame, Row
+
+from schemas import columns as C
+
+HEAD = ("seq", "time (UTC)", "event", "of", "LEO", "remote LEO", "ISR", "HW", str(C.EXACTNESS), "line")
+
+
+def step_rows(events: DataFrame, most: int) -> tuple[list[Row], bool]:
+    """The first events of a leader timeline in order, and whether there are more."""
+    rows = events.orderBy(C.LEADER_EPOCH, C.EVENT_SEQ).limit(most + 1).collect()
+    return rows[:most], len(rows) > most
+
+
+def lines_of(rows: Iterable[Row]) -> list[Sequence[str]]:
+    """The rows as texts, under `HEAD`."""
+    return [_line(row) for row in rows]
+
+
+def _line(row: Row) -> Sequence[str]:
+    remote = row[C.REMOTE_LEO_MAP] or {}
+    joining = set(row[C.MAXIMAL_ISR] or ()) - set(row[C.ISR] or ())
+    isr = " ".join(str(replica) for replica in row[C.ISR] or ()) or "?"
+    return (
+        f"{row[C.LEADER_EPOCH]}/{row[C.EVENT_SEQ]}",
+        row[C.EVENT_TIME].strftime("%H:%M:%S.%f")[:-3],
+        row[C.EVENT_TYPE],
+        "" if row[C.REPLICA_ID] < 0 else str(row[C.REPLICA_ID]),
+        f"{row[C.LEADER_ID]}:{_offset(row[C.LOG_END_OFFSET])}",
+        " ".join(f"{replica}:{_offset(leo)}" for replica, leo in sorted(remote.items())),
+        isr + "".join(f" +{replica}" for replica in sorted(joining)),
+        _offset(row[C.HIGH_WATERMARK]),
+        row[C.EXACTNESS],
+        f"{row[C.SOURCE_FILE]}:{row[C.SOURCE_LINE]}" if row[C.SOURCE_FILE] else "",
+    )
+
+
+def _offset(offset: int) -> str:
+    return "?" if offset < 0 else str(offset)

@@ -1,0 +1,82 @@
+"""Rebuilt against stated, on a few literal values."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, Row, SparkSession
+
+from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA, agrees
+from jobs.step_table import lines_of
+from replay.agreement import agreement, summary
+from schemas import tables as T
+from tests.checked_rows import BEGIN, event, state
+from tests.frames import rows
+
+pytestmark = pytest.mark.spark
+
+MS = int(BEGIN.timestamp() * 1000)
+Said = tuple[str, int, int, int | None, int | None, int]
+
+
+def truth(spark: SparkSession, *said: Said) -> DataFrame:
+    """Statements: kind, second, broker, replica, from, to; all of epoch 0."""
+    given = [
+        (k, MS + s * 1000, broker, "ledger", 0, 0, replica, low, high) for k, s, broker, replica, low, high in said
+    ]
+    return spark.createDataFrame(given, f"{TRUTH_SCHEMA}, {OFFSETS}")
+
+
+def compared(spark: SparkSession, *said: Said) -> dict[str, Row]:
+    """The summary of a small history against statements, by kind of value."""
+    leaders = rows(
+        spark, T.LEADER_TIMELINE,
+        event(0, 1, 4, 0, remote_log_end_offset={2: -1}),
+        event(0, 2, 4, 4, remote_log_end_offset={2: 4}),
+        event(0, 3, 9, 7, remote_log_end_offset={2: 4}, exactness="bounded"),
+    )  # fmt: skip
+    replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 4, 4))
+    values = agreement(truth(spark, *said), leaders, replicas, rows(spark, T.TRUNCATIONS))
+    return {row["what"]: row for row in summary(values).collect()}
+
+
+def test_what_was_said_and_rebuilt_agrees(spark: SparkSession) -> None:
+    """The HW a leadership began with is no step, and a bounded one is none either."""
+    found = compared(
+        spark,
+        ("become_leader", 1, 1, None, None, 0),
+        ("leader_hw", 2, 1, None, 0, 4),
+        ("remote_leo", 2, 1, 2, None, 4),
+        ("follower_hw", 2, 2, 2, None, 4),
+    )
+
+    assert {what: (row["stated"], row["found"], row["missing"], row["extra"]) for what, row in found.items()} == {
+        "leader_hw": (1, 1, 0, 0), "remote_leo": (1, 1, 0, 0), "follower_hw": (1, 1, 0, 0),
+    }  # fmt: skip
+    assert found["leader_hw"]["p99_ms"] == 0.0
+    assert agrees(list(found.values()))
+
+
+def test_what_was_not_said_or_not_rebuilt_is_told(spark: SparkSession) -> None:
+    """A step that is missing, one that is made up, and a truncation nobody rebuilt."""
+    found = compared(
+        spark,
+        ("leader_hw", 2, 1, None, 0, 3),
+        ("truncate", 3, 2, None, None, 2),
+    )  # fmt: skip
+
+    assert (found["leader_hw"]["missing"], found["leader_hw"]["extra"]) == (1, 1)
+    assert found["remote_leo"]["extra"] == 1
+    assert found["truncate"]["missing"] == 1
+    assert not agrees(list(found.values()))
+
+
+def test_a_step_is_a_line_of_a_worked_example(spark: SparkSession) -> None:
+    """What is unknown is a question mark, a replica that is joining has a plus."""
+    row = rows(
+        spark, T.LEADER_TIMELINE,
+        event(0, 2, 4, -1, replica_id=2, remote_log_end_offset={3: -1, 2: 4}, isr=[1], maximal_isr=[1, 2]),
+    ).collect()[0]  # fmt: skip
+
+    assert lines_of([row]) == [
+        ("0/2", "10:49:24.000", "FETCH", "2", "1:4", "2:4 3:?", "1 +2", "?", "exact", "broker-1/state-change.log:2")
+    ]

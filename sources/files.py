@@ -80,7 +80,7 @@ UNREADABLE = (NOT_TEXT, NOT_GZIP, GZIP_UNNAMED)
 
 def capture_root(path: str | Path) -> Path:
     """The folder that holds `broker-N/`: `path`, or its `capture/` where only that does."""
-    folder = Path(path).absolute()
+    folder = Path(path).resolve()  # Spark puts ".." out of a path, and names a file by what is left
     if not folder.is_dir():
         raise CaptureError(f"{folder}: no such folder")
     inner = folder / "capture"

@@ -103,6 +103,16 @@ def test_the_folder_with_capture_in_it_is_taken_as_that(tmp_path: Path) -> None:
     assert capture_root(tmp_path / "run") == capture_root(tmp_path / "run" / "capture") == tmp_path / "run" / "capture"
 
 
+def test_a_way_back_in_a_path_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spark names a file by its path without `..`: by another name its lines would be nobody's."""
+    put(tmp_path, "run/broker-1/server.log")
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    (file,) = discover(capture_root("../run"))
+
+    assert file.path == tmp_path / "run" / "broker-1" / "server.log"
+
+
 def test_a_folder_without_brokers_files_is_an_error(tmp_path: Path) -> None:
     """An empty input never passes."""
     with pytest.raises(CaptureError, match="no such folder"):

@@ -40,7 +40,7 @@ def profile(told: History | Story) -> Profile:
 def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
     """One profile for many clusters, by cluster id: planning a replay costs more than running hundreds of histories."""
     rules = {}
-    for rule in fields(Profile):
+    for rule in (one for one in fields(Profile) if one.name != "has_transactions"):
         clusters_of = defaultdict(list)
         for cluster_id, spoken in profiles.items():
             clusters_of[getattr(spoken, rule.name)].append(cluster_id)
@@ -48,7 +48,8 @@ def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
         for value in others:
             chosen = F.when(F.col(C.CLUSTER_ID).isin(clusters_of[value]), F.lit(value)).otherwise(F.lit(chosen))
         rules[rule.name] = chosen
-    return Profile(**rules)
+    # Not a rule but a stage more: all go through it if one must.
+    return replace(Profile(**rules), has_transactions=any(spoken.has_transactions for spoken in profiles.values()))
 
 
 @contextmanager

@@ -25,7 +25,8 @@ def with_recorded_offset(fetches: DataFrame, landed: Mapping[str, DataFrame], pr
     starts = batch_starts(landed[T.BROKER_STATEMENTS.name], landed[T.PRODUCE_EVENTS.name])
     at_start = starts.withColumnRenamed(C.OFFSET, C.FETCH_OFFSET)
     known = fetches.join(F.broadcast(at_start), C.on_partition(C.FETCH_OFFSET), "left")
-    recorded: Column = F.when(F.lit(profile.records_batch_start), F.col(_BATCH_START))
+    at_log_start = F.col(C.RESPONSE_LOG_START_OFFSET) == F.col(C.FETCH_OFFSET)
+    recorded: Column = F.when(F.lit(profile.records_batch_start) & at_log_start, F.col(_BATCH_START))
     return known.withColumn(C.FETCH_OFFSET, F.coalesce(recorded, C.FETCH_OFFSET)).drop(_BATCH_START)
 
 

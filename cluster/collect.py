@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cluster.brokers import Cluster
-from cluster.dumps import dump_metadata, dump_segments, leader_epoch_checkpoints
+from cluster.dumps import dump_metadata, dump_segments, leader_epoch_checkpoints, write_gzip
 from cluster.load import Acked
 from cluster.logging_config import REQUEST_LOG, SERVER_LOG, STATE_CHANGE_LOG, TRACE_LOG
 from cluster.node import Node
@@ -29,8 +29,7 @@ def collect(cluster: Cluster, target: Path, about: Mapping[str, Any], acked: Seq
         _compress(node.logs / TRACE_LOG, traced)
     dump_metadata(cluster.distribution, cluster.controller.data, capture / "cluster-metadata.txt.gz")
     (capture / "about.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
-    with gzip.open(target / "acked.jsonl.gz", "wt", encoding="utf-8") as out:
-        out.writelines(json.dumps(row) + "\n" for row in acked)
+    write_gzip(target / "acked.jsonl.gz", map(json.dumps, acked))
     return write_truth(trace, target / "truth.jsonl.gz")
 
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from expectations.subjects import LINE, TP, Subject, Tables
+from expectations.subjects import LINE, TP, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
-from schemas.columns import Field
+from schemas.columns import ALL_ACKS, Field
 from schemas.kinds import EventType
 
-ALL_ACKS = -1
 IS_LOST = Field("is_lost", C.BOOL, "The log of a later elected leader does not hold the records.")
 IS_RECORDED = Field("is_recorded", C.BOOL, "The leader's timeline has an event of this fetch.")
 TIMES = Field("times", C.LONG, "How often the line has landed for this partition.")
@@ -22,11 +21,7 @@ LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event.")
 
 def findings(tables: Tables) -> DataFrame:
     """One row per finding; its evidence names its lines."""
-    return tables[T.INCIDENTS.name].withColumns(_nowhere())
-
-
-def _nowhere() -> dict[str, Column]:
-    return {str(C.SOURCE_FILE): F.lit(None).cast(C.TEXT), str(C.SOURCE_LINE): F.lit(None).cast(C.LONG)}
+    return tables[T.INCIDENTS.name].withColumns(nowhere())
 
 
 def acknowledged(tables: Tables) -> DataFrame:
@@ -83,7 +78,7 @@ def partition_records(tables: Tables) -> DataFrame:
 def last_events(tables: Tables) -> DataFrame:
     """One row: the time of the last event of any leader."""
     last = tables[T.LEADER_TIMELINE.name].groupBy(C.CLUSTER_ID).agg(F.max(C.EVENT_TIME).alias(LAST_EVENT))
-    return last.withColumns({str(C.CAPTURE_ID): F.lit(""), **_nowhere()})
+    return last.withColumns({str(C.CAPTURE_ID): F.lit(""), **nowhere()})
 
 
 FINDINGS = Subject("findings", T.INCIDENTS, (C.INCIDENT_ID,), findings, empty_holds=True)

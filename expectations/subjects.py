@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -75,8 +75,12 @@ def leader_events(tables: Tables) -> DataFrame:
 
 def replica_states(tables: Tables) -> DataFrame:
     """One row per state of a replica; it is derived from many lines, so none is named."""
-    nowhere = {C.SOURCE_FILE: F.lit(None).cast(C.TEXT), C.SOURCE_LINE: F.lit(None).cast(C.LONG)}
-    return tables[T.REPLICA_TIMELINE.name].withColumns({str(column): value for column, value in nowhere.items()})
+    return tables[T.REPLICA_TIMELINE.name].withColumns(nowhere())
+
+
+def nowhere() -> dict[str, Column]:
+    """The columns of a row's line, of rows that no single line tells."""
+    return {str(C.SOURCE_FILE): F.lit(None).cast(C.TEXT), str(C.SOURCE_LINE): F.lit(None).cast(C.LONG)}
 
 
 def elected_leaders(tables: Tables) -> DataFrame:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
@@ -12,6 +13,7 @@ from pyspark.sql import functions as F
 
 from jobs.command import cluster_option, debug_option, options, run, warehouse_option
 from jobs.errors import CouldNotRunError, ExitCode
+from jobs.keeping import keeping
 from jobs.progress import print_table, say
 from jobs.session import spark_session
 from jobs.step_table import HEAD, lines_of
@@ -29,20 +31,24 @@ AROUND = 5
 
 
 def compare(warehouse: Warehouse, cluster_id: str | None, truth: Path) -> DataFrame:
-    """One row per value that was stated or rebuilt: `replay.agreement.agreement`, kept."""
+    """One row per value that was stated or rebuilt: `replay.agreement.agreement`."""
     said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth))
     leaders, replicas, cuts = (
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
     )
-    return agreement(said, leaders, replicas, cuts).persist()
+    return agreement(said, leaders, replicas, cuts)
 
 
-def agrees(totals: Sequence[Row]) -> bool:
-    """Whether every kind of value is found, and little else; of truncations each one."""
+def agrees(summaries: Iterable[Row]) -> bool:
+    """Whether of every kind of value enough is found, and little else; of truncations each one."""
+    stated, found, extra = Counter[str](), Counter[str](), Counter[str]()
+    for row in summaries:
+        for count, name in ((stated, "stated"), (found, "found"), (extra, "extra")):
+            count[row[WHAT]] += row[name]
     return all(
-        row["found"] >= (1.0 if row[WHAT] == "truncate" else FOUND) * row["stated"]
-        and row["extra"] <= (0.0 if row[WHAT] == "truncate" else EXTRA) * row["stated"]
-        for row in totals
+        found[what] >= (1.0 if what == "truncate" else FOUND) * number
+        and extra[what] <= (0.0 if what == "truncate" else EXTRA) * number
+        for what, number in stated.items()
     )
 
 
@@ -93,18 +99,15 @@ def agree(capture: Path, warehouse: str, cluster_id: str | None) -> int:
         message = f"{truth} is not there: only a capture made with DEBUG and TRACE lines can be compared"
         raise CouldNotRunError(message)
     target = Warehouse(spark_session("agree", warehouse=warehouse), warehouse)
-    values = compare(target, cluster_id, truth)
-    of_partitions = summary(values).orderBy(WHAT, C.TOPIC, C.PARTITION)
-    print_table(of_partitions.columns, [[_text(v) for v in row] for row in of_partitions.collect()])
-    totals = values.groupBy(WHAT).agg(
-        F.count("stated_ms").alias("stated"),
-        F.count_if(F.col("stated_ms").isNotNull() & F.col("rebuilt_ms").isNotNull()).alias("found"),
-        F.count_if(F.col("stated_ms").isNull()).alias("extra"),
-    )
-    value = first_disagreement(values)
+    with keeping() as keep:
+        values = keep(compare(target, cluster_id, truth))
+        of_partitions = summary(values).orderBy(WHAT, C.TOPIC, C.PARTITION)
+        summaries = of_partitions.collect()
+        print_table(of_partitions.columns, [[_text(v) for v in row] for row in summaries])
+        value = first_disagreement(values)
     if value is not None:
         _show(target, cluster_id, capture, value)
-    return ExitCode.OK if agrees(totals.collect()) else ExitCode.RULE_BROKEN
+    return ExitCode.OK if agrees(summaries) else ExitCode.RULE_BROKEN
 
 
 def _show(target: Warehouse, cluster_id: str | None, capture: Path, value: Row) -> None:

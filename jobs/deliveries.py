@@ -26,6 +26,11 @@ IDENTITY = (C.DIGEST, C.KIND, C.BROKER_ID)
 LANDED_FROM = (C.CAPTURE_ID, C.SOURCE_FILE)
 
 
+def landed_events(warehouse: Warehouse, cluster_id: str) -> dict[str, DataFrame]:
+    """The landing tables of a cluster by name, as a replay takes them."""
+    return {table.name: warehouse.read(table, cluster_id=cluster_id) for table in EVENT_TABLES}
+
+
 def digest_of(files: Iterable[SourceFile]) -> str:
     """A short name for a set of files by their contents, in whatever order they were found."""
     identities = sorted(f"{file.digest} {file.kind} {file.broker_id}" for file in files)

@@ -8,7 +8,7 @@ import click
 from pyspark.sql import DataFrame
 
 from jobs.command import cluster_option, debug_option, options, run, warehouse_option
-from jobs.deliveries import EVENT_TABLES, landed_clusters
+from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
 from jobs.progress import print_table, step
 from jobs.replay_inputs import profile_of, slots_of
@@ -24,7 +24,7 @@ from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELIN
 
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]:
     """Rows by timeline table, each replaced at once for this cluster."""
-    landed = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in EVENT_TABLES}
+    landed = landed_events(warehouse, cluster_id)
     with keeping() as keep:
         with step("look at the events") as looking:
             assigned = keep(assignments(landed))
@@ -36,11 +36,11 @@ def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]
 
 def _write(warehouse: Warehouse, timelines: Timelines, cluster_id: str) -> dict[str, int]:
     """Rows by table, each written in one commit."""
-    rows: dict[str, int] = {}
-    for table in TIMELINE_TABLES:
-        if table.name in vars(timelines):
-            rows |= _write_table(warehouse, table, getattr(timelines, table.name), cluster_id)
-    return rows
+    return {
+        table.name: write_table(warehouse, table, getattr(timelines, table.name), cluster_id)
+        for table in TIMELINE_TABLES
+        if table.name in vars(timelines)
+    }
 
 
 def _write_incidents(
@@ -55,15 +55,15 @@ def _write_incidents(
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
     )
     found = incidents(landed, leaders, replicas, cuts, profile, keep)
-    return _write_table(warehouse, INCIDENTS, found, cluster_id)
+    return {INCIDENTS.name: write_table(warehouse, INCIDENTS, found, cluster_id)}
 
 
-def _write_table(warehouse: Warehouse, table: Table, frame: DataFrame, cluster_id: str) -> dict[str, int]:
-    """Rows of the table, by its name."""
+def write_table(warehouse: Warehouse, table: Table, frame: DataFrame, cluster_id: str) -> int:
+    """Rows of the table, written in the place of the cluster's."""
     warehouse.create(table)
     with step(table.name) as writing:
         writing.rows = warehouse.replace(table, frame, cluster_id).rows
-    return {table.name: writing.rows}
+    return writing.rows
 
 
 @click.command("reconstruct", epilog="Example: tidegauge reconstruct --warehouse /tmp/lake")

@@ -11,9 +11,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.command import cluster_option, debug_option, options, run, warehouse_option
-from jobs.deliveries import EVENT_TABLES, landed_clusters
+from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
-from jobs.progress import print_table, step
+from jobs.progress import print_table
+from jobs.reconstruct_timelines import write_table
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
@@ -51,15 +52,13 @@ class Otherwise:
 
 def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Truncation]) -> DataFrame:
     """The outcomes of a cluster's history under each rule, written, and counted by rule, outcome and partition."""
-    landed = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in EVENT_TABLES}
+    landed = landed_events(warehouse, cluster_id)
     leaders, replicas = (warehouse.read(t, cluster_id=cluster_id) for t in (LEADER_TIMELINE, REPLICA_TIMELINE))
     with keeping() as keep:
         assigned = keep(assignments(landed))
         happened, slots = keep(steps(landed, leaders, replicas, assigned)), slots_of(assigned)
         outcomes = reduce(DataFrame.unionByName, [truncated_by(happened, rule, slots) for rule in rules])
-        warehouse.create(WHAT_IF_OUTCOMES)
-        with step(WHAT_IF_OUTCOMES.name) as writing:
-            writing.rows = warehouse.replace(WHAT_IF_OUTCOMES, outcomes, cluster_id).rows
+        write_table(warehouse, WHAT_IF_OUTCOMES, outcomes, cluster_id)
     of_range = F.col(C.TO_OFFSET) - F.col(C.FROM_OFFSET)
     written = warehouse.read(WHAT_IF_OUTCOMES, cluster_id=cluster_id).where(~F.startswith(C.TOPIC, F.lit("__")))
     figures = (F.sum(of_range).alias("records"), F.count(F.lit(1)).alias("ranges"))
@@ -68,18 +67,15 @@ def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Tr
 
 def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Otherwise) -> int:
     """Events of a cluster after which the HW would have been another; they are written side by side."""
-    landed = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in EVENT_TABLES}
+    landed = landed_events(warehouse, cluster_id)
     profile = profile_of(landed).what_if(**otherwise.profile_changes)
     with keeping() as keep:
         assigned = keep(assignments(landed))
         changed = as_if(landed, otherwise.min_isr)
         would_be = reconstruct(changed, assigned, slots_of(assigned), profile, keep).leader_timeline
         was = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)
-        warehouse.create(WHAT_IF_TIMELINE)
-        with step(WHAT_IF_TIMELINE.name) as writing:
-            found = differences(was, would_be, str(otherwise))
-            writing.rows = warehouse.replace(WHAT_IF_TIMELINE, found, cluster_id).rows
-    return writing.rows
+        found = differences(was, would_be, str(otherwise))
+        return write_table(warehouse, WHAT_IF_TIMELINE, found, cluster_id)
 
 
 @click.command("what-if", epilog="Example: tidegauge what-if --warehouse /tmp/lake --min-isr 1")

@@ -19,6 +19,7 @@ WHAT = "what"
 AT_MS = "at_ms"
 """double: when, milliseconds since the epoch, on the clock of the broker that said it."""
 OF = (WHAT, C.TOPIC, C.PARTITION, C.LEADER_EPOCH, C.REPLICA_ID)
+_VALUE = [*map(str, OF), str(C.OFFSET)]
 
 
 def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
@@ -27,11 +28,11 @@ def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: D
     `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica); the
     others are the timelines. Internal topics are left out: their statements are not kept.
     """
-    stated = _stated(truth).groupBy(*OF, C.OFFSET).agg(F.min(AT_MS).alias("stated_ms"))
-    rebuilt = _rebuilt(leaders, replicas, cuts).groupBy(*OF, C.OFFSET).agg(F.min(AT_MS).alias("rebuilt_ms"))
-    both = stated.join(rebuilt, [*map(str, OF), str(C.OFFSET)], "full")
+    stated = _stated(truth).groupBy(*_VALUE).agg(F.min(AT_MS).alias("stated_ms"))
+    rebuilt = _rebuilt(leaders, replicas, cuts).groupBy(*_VALUE).agg(F.min(AT_MS).alias("rebuilt_ms"))
+    both = stated.join(rebuilt, _VALUE, "full")
     otherwise = _known_otherwise(truth, leaders).distinct().withColumn("otherwise", F.lit(True))
-    known = both.join(otherwise, [*map(str, OF), str(C.OFFSET)], "left")
+    known = both.join(otherwise, _VALUE, "left")
     return known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
 
 
@@ -106,13 +107,11 @@ def _known_otherwise(truth: DataFrame, leaders: DataFrame) -> DataFrame:
     began = _said(truth, "become_leader", nobody, what="leader_hw").unionByName(
         _said(truth, "leader_hw", nobody, value="from", what="leader_hw")
     )
-    roles = ("loaded", "become_follower", "become_leader", "leader_hw", "truncate")
-    had = _said(truth, roles[0], broker, what="follower_hw")
-    for role in roles[1:]:
-        had = had.unionByName(_said(truth, role, broker, what="follower_hw"))
-    had = had.unionByName(_said(truth, "leader_hw", broker, value="from", what="follower_hw"))
+    had = _said(truth, "leader_hw", broker, value="from", what="follower_hw")
+    for kind in ("loaded", "become_follower", "become_leader", "leader_hw", "truncate"):
+        had = had.unionByName(_said(truth, kind, broker, what="follower_hw"))
     other = began.unionByName(_without_epoch(had)).unionByName(_kept(truth, leaders))
-    return other.select(*OF, C.OFFSET)
+    return other.select(*_VALUE)
 
 
 def _kept(truth: DataFrame, leaders: DataFrame) -> DataFrame:

@@ -16,8 +16,8 @@ def commit_times(leader_timeline: DataFrame) -> DataFrame:
     """One row per append, with `appended_at`, `committed_at` and `latency_ms`.
 
     Columns: partition key, leader_epoch, leader_id, appended_at, log_end_offset (the LEO after it), committed_at and
-    latency_ms. `committed_at` is NULL where the leader's own epoch ended first: a later
-    leader may hold the records and commit them, or not.
+    latency_ms. `committed_at` is NULL where the leader's own epoch ended first: a later leader may hold the records and
+    commit them, or not.
 
     The HW never falls within a leadership, and only its order beside the LEOs matters: both are sorted by offset once,
     and the first event at which the HW was there or beyond is a running minimum from the greatest offset down.
@@ -47,7 +47,6 @@ def commit_times(leader_timeline: DataFrame) -> DataFrame:
 def commit_latency(leader_timeline: DataFrame) -> DataFrame:
     """One row per partition and minute: its appends, those the leader's epoch never committed, percentiles in ms."""
     minute = F.date_trunc("minute", "appended_at").alias("minute")
-
     return (
         commit_times(leader_timeline)
         .groupBy(*C.PARTITION_KEY, minute)

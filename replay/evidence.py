@@ -19,12 +19,11 @@ from replay.order import NS_PER_US
 from replay.profile import Profile
 from replay.windows import FIRST, NOW, after, before, carried, place, tenure_whole
 from schemas import columns as C
+from schemas.columns import ALL_ACKS
 from schemas.kinds import EventType
 
 CLOCK_ERROR_US = 5_000
 """How far a line's time may be off beyond the time the broker worked on the request; measured: 99 % within it."""
-
-ALL_ACKS = -1
 
 
 def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:

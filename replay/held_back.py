@@ -14,8 +14,8 @@ WAITS_FOR = "waits_for"
 """array<int>: the replicas the HW waits for, for the reason."""
 WHY = "why"
 """string: of `HeldBy`."""
-LAST_AT = "last_at"
-"""timestamp: the last event of the stretch."""
+LASTED_MS = "lasted_ms"
+"""bigint: how long it lasted, up to the last event where it has no end."""
 
 _OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
 _STRETCH = (*_OF_EPOCH, "stretch")
@@ -26,20 +26,21 @@ def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     """One row per stretch of a leader epoch with one HW below the LEO, cut also where a column of `cut_at` changes.
 
     Columns: partition key, leader_epoch, capture_id, leader_id, started_at, ended_at (the next event, be it the next
-    leader's; NULL = still), `last_at`, high_watermark, log_end_offset (the highest), what the leader knew at the end,
+    leader's; NULL = still), `lasted_ms`, high_watermark, log_end_offset (the highest), what the leader knew at the end,
     `waits_for` and `why`.
     """
     stretches = _stretches(leader_timeline, *cut_at)
     why, who = _explained()
-    return stretches.withColumns({WHY: why, WAITS_FOR: who}).drop("at_end", "fetching", "stretch")
+    lasted = F.unix_millis(F.coalesce(C.ENDED_AT, "last_at")) - F.unix_millis(C.STARTED_AT)
+    explained = stretches.withColumns({WHY: why, WAITS_FOR: who, LASTED_MS: lasted})
+    return explained.drop("at_end", "fetching", "stretch", "last_at")
 
 
 def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
     """One row per stretch in which the HW was held back by the same replicas: `held_back`, as a view shows it."""
     stretches = held_back(leader_timeline, C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR)
-    lasted = F.unix_millis(F.coalesce(C.ENDED_AT, LAST_AT)) - F.unix_millis(C.STARTED_AT)
     return stretches.select(
-        *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, lasted.alias("lasted_ms"),
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, LASTED_MS,
         C.HIGH_WATERMARK, C.LOG_END_OFFSET, WHY, WAITS_FOR, C.ISR, C.MIN_ISR,
     )  # fmt: skip
 
@@ -73,7 +74,7 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
             F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
             F.max(C.LEADER_ID).alias(C.LEADER_ID),
             F.min(C.EVENT_TIME).alias(C.STARTED_AT),
-            F.max(C.EVENT_TIME).alias(LAST_AT),
+            F.max(C.EVENT_TIME).alias("last_at"),
             F.max_by("next_at", C.EVENT_SEQ).alias(C.ENDED_AT),
             F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),

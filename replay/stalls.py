@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from replay.elections import members
 from replay.findings import finding, text, until
-from replay.held_back import LAST_AT, WAITS_FOR, WHY, held_back
+from replay.held_back import LASTED_MS, WAITS_FOR, WHY, held_back
 from replay.profile import Profile
 from schemas import columns as C
 from schemas.answers import HeldBy
@@ -23,7 +23,7 @@ def stalled_high_watermarks(leader_timeline: DataFrame, profile: Profile) -> Dat
     The HW waits for followers' fetches, and they for nothing but the network: a stall of a second is worth a line, one
     of replica.lag.time.max.ms a warning, for by then the replica ought to be on its way out of the ISR.
     """
-    lasted = F.unix_millis(F.coalesce(C.ENDED_AT, LAST_AT)) - F.unix_millis(C.STARTED_AT)
+    lasted = F.col(LASTED_MS)
     stretches = held_back(leader_timeline).where(lasted >= STALL_MS)
     severity = F.when(lasted >= F.lit(profile.lag_time_ms), Severity.WARNING.value).otherwise(Severity.INFO.value)
     evidence = text(

@@ -27,6 +27,8 @@ UNKNOWN_OFFSET = -1
 UNKNOWN_EPOCH = -1
 """`RecordBatch.NO_PARTITION_LEADER_EPOCH` of Kafka: an epoch that no line tells."""
 
+ALL_ACKS = -1
+"""acks of a producer that waits for every in-sync replica."""
 NO_REPLICA = -1
 """No broker: the leader of a partition without one, the replica id of a consumer, the broker of a cluster-wide row."""
 

@@ -52,12 +52,17 @@ def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
     return replace(Profile(**rules), has_transactions=any(spoken.has_transactions for spoken in profiles.values()))
 
 
+def landed_from(spark: SparkSession, landing: Mapping[str, Sequence[Row]]) -> dict[str, DataFrame]:
+    """Landing rows as the tables a replay takes."""
+    return {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+
+
 @contextmanager
 def replayed(
     spark: SparkSession, landing: Mapping[str, Sequence[Row]], slots: int, spoken: Profile
 ) -> Iterator[Timelines]:
     """The timelines of landing rows; what the engine reads twice is kept while they are looked at."""
-    landed = {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    landed = landed_from(spark, landing)
     spoken = replace(spoken, has_transactions=any(r["is_transactional"] for r in landing.get("produce_events", ())))
     with keeping() as keep:
         yield reconstruct(landed, keep(assignments(landed)), slots, spoken, keep)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Row, SparkSession
 
+from jobs.keeping import keeping
 from replay.incidents import incidents
 from replay.profile import Profile
 from schemas import tables as T
@@ -32,7 +33,7 @@ CLEAN_RANGES = {
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession) -> Iterator[Mapping[str, list[Row]]]:
+def found(spark: SparkSession) -> Mapping[str, list[Row]]:
     """Every finding by topic; those of no partition under the empty one."""
     given: dict[T.Table, list[Given]] = defaultdict(list)
     for topic, history in HISTORIES.items():
@@ -40,19 +41,12 @@ def found(spark: SparkSession) -> Iterator[Mapping[str, list[Row]]]:
             given[table] += [{**became_leader(0, 1), **row} if table is T.TRUNCATIONS else row for row in told]
     tables = {table: rows(spark, table, *given[table]) for table in (*T.LANDING_TABLES, *T.TIMELINE_TABLES)}
     landed = {table.name: tables[table] for table in T.LANDING_TABLES}
-    kept: list[DataFrame] = []
-
-    def keep(stage: DataFrame) -> DataFrame:
-        kept.append(stage.persist())
-        return kept[-1]
-
     timelines = (tables[table] for table in (T.LEADER_TIMELINE, T.REPLICA_TIMELINE, T.TRUNCATIONS))
     by_topic: dict[str, list[Row]] = defaultdict(list)
-    for row in incidents(landed, *timelines, Profile(), keep).collect():  # type: ignore[arg-type,misc]
-        by_topic[row["topic"]].append(row)
-    yield by_topic
-    for stage in kept:
-        stage.unpersist()
+    with keeping() as keep:
+        for row in incidents(landed, *timelines, Profile(), keep).collect():  # type: ignore[arg-type,misc]
+            by_topic[row["topic"]].append(row)
+    return by_topic
 
 
 def of_kind(found: Mapping[str, list[Row]], topic: str, kind: str) -> list[Row]:

@@ -17,8 +17,8 @@ from replay.restarts import follower_restarts
 from replay.starts import last_responses, leadership_starts
 from replay.timelines import ordered_events, reconstruct
 from schemas import columns as C
-from schemas.tables import BROKER_STATEMENTS, LANDING_TABLES
-from tests.frames import rows
+from schemas.tables import BROKER_STATEMENTS
+from tests.engine import landed_from
 from tests.twin.histories import history
 
 pytestmark = pytest.mark.spark
@@ -34,8 +34,7 @@ def plan_of(frame: DataFrame) -> str:
 @pytest.fixture(scope="module")
 def landed(spark: SparkSession) -> dict[str, DataFrame]:
     """A history's landing tables."""
-    landing = history(3).landing
-    return {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    return landed_from(spark, history(3).landing)
 
 
 def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:

@@ -14,9 +14,7 @@ from replay.timelines import reconstruct
 from replay.what_if import what_if
 from replay.what_if_hw import as_if, differences
 from replay.what_if_steps import steps
-from schemas.tables import LANDING_TABLES
-from tests.engine import each_by_its_own, profile
-from tests.frames import rows
+from tests.engine import each_by_its_own, landed_from, profile
 from tests.story import SCENARIOS, load
 from tests.twin.histories import combined
 
@@ -32,8 +30,7 @@ Ranges = set[tuple[str, int, int, int]]
 def outcomes(spark: SparkSession) -> Iterator[dict[tuple[str, str], Ranges]]:
     """Of each story and rule, every range but those that are kept."""
     stories = [load(SCENARIOS / f"{name}.txt") for name in (LOSES, KEEPS, DIVERGES, HEALS)]
-    landing = combined(stories)
-    landed = {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    landed = landed_from(spark, combined(stories))
     with keeping() as keep:
         assigned = keep(assignments(landed))
         spoken = each_by_its_own({story.name: profile(story) for story in stories})
@@ -72,7 +69,7 @@ def test_one_rule_diverges_where_the_other_cuts(story: str, outcomes: dict[tuple
 def test_the_high_watermark_under_another_min_isr(spark: SparkSession) -> None:
     """One replica in the ISR and min ISR 2: without the gate, or with min ISR 1, the HW would have gone on."""
     story = load(SCENARIOS / "under_min_isr_the_hw_stands.txt")
-    landed = {table.name: rows(spark, table, *story.landing.get(table.name, ())) for table in LANDING_TABLES}
+    landed = landed_from(spark, story.landing)
     changed = as_if(landed, min_isr=1)
     spoken = profile(story)
     with keeping() as keep:

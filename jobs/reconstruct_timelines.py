@@ -28,7 +28,7 @@ def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]
     with keeping() as keep:
         with step("look at the events") as looking:
             assigned = keep(assignments(landed))
-            slots, profile = slots_of(assigned), profile_of(landed)
+            slots, profile = slots_of(assigned), profile_of(landed, assigned)
             looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
         rows = _write(warehouse, replay_events(landed, assigned, slots, profile, keep), cluster_id)
         return rows | _write_incidents(warehouse, landed, cluster_id, profile, keep)

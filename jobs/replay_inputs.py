@@ -9,8 +9,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.errors import CouldNotRunError
-from replay.assignment import SLOTS
+from replay.assignment import SLOTS, outsiders
 from replay.profile import Profile, profile_for
+from replay.shown import untold_isrs
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
 from sources.server_log import KAFKA_VERSION
@@ -28,7 +29,7 @@ def slots_of(assigned: DataFrame) -> int:
     return int(row[0])
 
 
-def profile_of(landed: Mapping[str, DataFrame]) -> Profile:
+def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     """The protocol the cluster spoke last, by its own settings; the newest one where they do not tell."""
     asked = (KAFKA_VERSION, *PROTOCOL, LAG_TIME)
     settings = landed[SETTINGS.name].where(F.col(C.NAME).isin(*asked) & F.col(C.VALUE).isNotNull())
@@ -38,4 +39,9 @@ def profile_of(landed: Mapping[str, DataFrame]) -> Profile:
     lag_time = latest.get(LAG_TIME)
     profile = profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
     transactional = landed[PRODUCE_EVENTS.name].where(F.col(C.IS_TRANSACTIONAL)).limit(1)
-    return replace(profile, has_transactions=not transactional.isEmpty())
+    return replace(
+        profile,
+        has_transactions=not transactional.isEmpty(),
+        has_outsiders=not outsiders(landed, assigned).isEmpty(),
+        has_untold_isr=not untold_isrs(landed).isEmpty(),
+    )

@@ -68,9 +68,9 @@ def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Tr
 def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Otherwise) -> int:
     """Events of a cluster after which the HW would have been another; they are written side by side."""
     landed = landed_events(warehouse, cluster_id)
-    profile = profile_of(landed).what_if(**otherwise.profile_changes)
     with keeping() as keep:
         assigned = keep(assignments(landed))
+        profile = profile_of(landed, assigned).what_if(**otherwise.profile_changes)
         changed = as_if(landed, otherwise.min_isr)
         would_be = reconstruct(changed, assigned, slots_of(assigned), profile, keep).leader_timeline
         was = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)

@@ -41,6 +41,14 @@ def assignments(landed: Mapping[str, DataFrame]) -> DataFrame:
     return known.groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_set(C.REPLICA_ID)).alias(SLOTS))
 
 
+def outsiders(landed: Mapping[str, DataFrame], assigned: DataFrame) -> DataFrame:
+    """One row per line that tells an ISR without one of the replicas the partition ever had."""
+    told = landed[T.LEADER_CHANGES.name].select(*C.PARTITION_KEY, C.ISR)
+    if T.METADATA_CHANGES.name in landed:
+        told = told.unionByName(landed[T.METADATA_CHANGES.name].select(*C.PARTITION_KEY, C.ISR))
+    return told.join(F.broadcast(assigned), C.on_partition()).where(F.size(C.ISR) < F.size(SLOTS))
+
+
 def _list(column: str) -> Column:
     return F.coalesce(F.col(column), F.array().cast("array<int>"))
 

@@ -15,6 +15,7 @@ from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, Stri
 from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
 from replay.batch_starts import with_recorded_offset
+from replay.ends import REACHED
 from replay.fencing import AT_US, FENCED, REGISTERED, fencings
 from replay.leaderships import LOADED_HW, LOADS, START_US, STATED_HW, STATED_LEO
 from replay.profile import Profile
@@ -34,6 +35,7 @@ SHAPE: dict[str, DataType] = {
     N.NEW_LOG_START: LongType(), C.SESSION_ID: IntegerType(), C.SESSION_EPOCH: IntegerType(),
     N.RESPONSE_US: LongType(), C.IS_PARKED: BooleanType(), C.RESPONSE_HIGH_WATERMARK: LongType(),
     C.RECORDS_SIZE: LongType(), C.ACKS: IntegerType(), C.ERROR_CODE: IntegerType(), "is_accepted": BooleanType(),
+    REACHED: C.OFFSET_BY_REPLICA,
 }
 # fmt: on
 """Columns of an event before it is placed in its leadership."""
@@ -52,8 +54,13 @@ APPENDS_AFTER, FETCHES_AFTER = 0.1, 0.2
 the brokers' own times (99 % within 6.3 ms; with none 6.6 ms, with a half 10.7 ms)."""
 
 
-def events(landed: Mapping[str, DataFrame], begun: DataFrame, restarts: DataFrame, profile: Profile) -> DataFrame:
-    """One row per append, follower's fetch, change of leadership or ISR, or move of the log start, of `SHAPE`."""
+def events(
+    landed: Mapping[str, DataFrame], begun: DataFrame, restarts: DataFrame, ended: DataFrame, profile: Profile
+) -> DataFrame:
+    """One row per append, follower's fetch, change of leadership or ISR, or move of the log start, of `SHAPE`.
+
+    `restarts` is `restarts.follower_restarts`, `ended` is `ends.ends`.
+    """
     fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
     parts = (
         _changes(landed),
@@ -62,6 +69,7 @@ def events(landed: Mapping[str, DataFrame], begun: DataFrame, restarts: DataFram
         _log_starts(landed),
         fenced,
         _restarts(begun, restarts),
+        _ends(ended),
     )
     union = parts[0]
     for part in parts[1:]:
@@ -181,6 +189,15 @@ def _restarts(begun: DataFrame, restarts: DataFrame) -> DataFrame:
             C.RESPONSE_HIGH_WATERMARK: F.col(LOADED_HW),
             C.CAPTURE_ID: F.lit(""),
         },
+    )
+
+
+def _ends(ended: DataFrame) -> DataFrame:
+    """One row per leader's process that ended while it led, just before it loaded its log again."""
+    return _shaped(
+        ended,
+        F.lit(EventType.RESTART.value),
+        **{C.REPLICA_ID: F.col(C.BROKER_ID), N.EVENT_US: F.col(START_US) - 1, C.CAPTURE_ID: F.lit("")},
     )
 
 

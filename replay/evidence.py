@@ -13,13 +13,14 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.doubtful import with_proof_of_catching_up
 from replay.leader import leader_states
 from replay.leaderships import STATED_HW
 from replay.order import NS_PER_US
 from replay.profile import Profile
 from replay.windows import FIRST, NOW, after, before, carried, place, tenure_whole
 from schemas import columns as C
-from schemas.columns import ALL_ACKS
+from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 CLOCK_ERROR_US = 5_000
@@ -28,11 +29,14 @@ CLOCK_ERROR_US = 5_000
 
 def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events of `ordered` in the order the responses bear out, with the witnesses that are needed."""
-    states = leader_states(ordered, slots, profile)
-    known = states.withColumn(C.HIGH_WATERMARK, F.greatest(F.col(N.RISEN_TO), F.coalesce(STATED_HW, F.lit(-1))))
+    states = leader_states(ordered.withColumn(N.IS_PROVEN_CAUGHT_UP, F.lit(False)), slots, profile)
+    start = F.coalesce(STATED_HW, F.lit(UNKNOWN_OFFSET))
+    if profile.has_outsiders:
+        states = with_proof_of_catching_up(states, slots, profile, start)
+    known = states.withColumn(C.HIGH_WATERMARK, F.greatest(F.col(N.RISEN_TO), start))
     moved = _with_rises(known).withColumn(N.ORDER_NS, F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     monotone = moved.withColumn(N.ORDER_NS, F.max(N.ORDER_NS).over(_along()))
-    return _with_witnesses(monotone).select(*ordered.columns)
+    return _with_witnesses(monotone).select(*ordered.columns, N.IS_PROVEN_CAUGHT_UP)
 
 
 def _along() -> WindowSpec:

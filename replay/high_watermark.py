@@ -68,8 +68,7 @@ def allows(profile: Profile) -> Column:
 def candidate(slots: int, profile: Profile, joining: Column) -> Column:
     """Return what the event lets the HW rise to; NULL where the HW is not evaluated or may not rise.
 
-    A witness (an acks=all success that no logged event explains) proves the HW by itself. Where the ISR is unknown so
-    is the candidate.
+    A witness (an acks=all success that no logged event explains) proves the HW by itself.
     """
     allowed = F.col(N.IS_EVALUATED) & allows(profile)
     proven = F.when(F.col(C.EVENT_TYPE) == E.WITNESS.value, F.col(C.LAST_OFFSET) + 1)

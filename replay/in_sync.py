@@ -43,7 +43,7 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
         kept = _is(E.BECOME_LEADER) & ~F.col(N.IS_NEW_LEADER)
         begun = F.struct(
             F.col(C.LOG_END_OFFSET).alias("leo"),
-            F.when(in_mask(F.col(N.ISR_MASK), i), now_us()).otherwise(NEVER_US).alias("us"),
+            F.when(_begins_in_sync(i), now_us()).otherwise(NEVER_US).alias("us"),
         )
         at = F.struct(F.col(C.LOG_END_OFFSET).alias("leo"), now_us().alias("us"))
         previous[slot_column("previous", i)] = carried(F.when(fetched, at).when(kept, begun), rows_before())
@@ -53,11 +53,17 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
         fetched = _is(E.FETCH) & (F.col(N.SLOT) == i)
         proof = (
             F.when(fetched & (F.col(C.FETCH_OFFSET) >= F.col(C.LOG_END_OFFSET)), now_us())
+            .when(fetched & F.col(N.IS_PROVEN_CAUGHT_UP), now_us())
             .when(fetched & (F.col(C.FETCH_OFFSET) >= before["leo"]), before["us"])
-            .when(_is(E.BECOME_LEADER) & in_mask(F.col(N.ISR_MASK), i), now_us())
+            .when(_is(E.BECOME_LEADER) & _begins_in_sync(i), now_us())
         )
         caught[slot_column(N.CAUGHT_UP_US, i)] = F.coalesce(F.max(proof).over(so_far()), F.lit(NEVER_US))
     return states.withColumns(previous).withColumns(caught).drop(*previous)
+
+
+def _begins_in_sync(slot: int) -> Column:
+    """Return whether the leadership begins with the replica in its ISR; where no line tells, each may be."""
+    return F.coalesce(in_mask(F.col(N.ISR_MASK), slot), F.lit(True))
 
 
 def is_eligible(slot: int, profile: Profile) -> Column:
@@ -67,8 +73,13 @@ def is_eligible(slot: int, profile: Profile) -> Column:
 
 
 def may_join(slot: int, profile: Profile) -> Column:
-    """Return whether the leader may propose the fetching replica for the ISR (P:1018 maybeExpandIsr)."""
+    """Return whether the leader may propose the fetching replica for the ISR (P:1018 maybeExpandIsr).
+
+    An inferred ISR has no proposals: who is caught up is in it.
+    """
     outside = in_mask(F.col(N.ASSIGNED_MASK), slot) & ~in_mask(F.col(N.ISR_MASK), slot)
+    if profile.has_untold_isr:
+        outside = outside & ~F.col(C.IS_ISR_INFERRED)
     return outside & ~(F.lit(profile.fenced_may_not_join) & in_mask(F.col(N.FENCED_MASK), slot))
 
 

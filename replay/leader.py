@@ -1,6 +1,7 @@
 """What a leader knew after each event: one projection a level of dependency, all over the same sort.
 
-remote LEOs, LEO, ISR -> who was caught up -> candidates without a joining replica -> who was joining -> candidates.
+remote LEOs, LEO, ISR -> who was caught up -> (the ISR where no line tells) -> candidates without a joining replica ->
+who was joining -> candidates.
 """
 
 from __future__ import annotations
@@ -9,11 +10,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.assignment import SLOTS
 from replay.high_watermark import held_mask, risen_to
 from replay.in_sync import with_caught_up, with_joining
+from replay.inferred_isr import with_bounds_of_rise, with_inferred_isr
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.rules import assigned, current, evaluates_high_watermark
+from replay.unheard import with_possible_rise
 from replay.windows import carried, tenure_before
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -32,22 +36,25 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
     greater of it and the HW the leadership began with.
     """
     caught_up = with_caught_up(with_variables(ordered, slots), slots)
+    if profile.has_untold_isr:
+        caught_up = with_inferred_isr(caught_up, slots, profile)
     held = caught_up.withColumn(N.HELD_MASK, held_mask(slots, profile))
     nobody = F.lit(0)
     together = held.withColumns({N.JOINING_MASK: nobody, N.RISEN_TO: risen_to(slots, profile, nobody)})
     for _ in range(JOINING_ROUNDS):
         joining = with_joining(together, slots, profile)
         together = joining.withColumn(N.RISEN_TO, risen_to(slots, profile, F.col(N.JOINING_MASK)))
-    return together
+    possible = with_possible_rise(together, slots, profile)
+    return with_bounds_of_rise(possible, slots) if profile.has_untold_isr else possible
 
 
 def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     """Return the events with every variable of the rules table as it stood after them."""
-    every = (1 << slots) - 1
+    every = F.expr(f"shiftleft(1, size({SLOTS})) - 1")
     variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
     variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
     variables[C.LOG_START_OFFSET] = F.coalesce(variables[C.LOG_START_OFFSET], F.lit(UNKNOWN_OFFSET))
-    variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.lit(every))
+    variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], every)
     variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
     for i in range(slots):
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(current(C.REMOTE_LEO, i), F.lit(UNKNOWN_OFFSET))

@@ -7,7 +7,9 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, in_mask, replicas_of
+from replay.ends import REACHED
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, smallest_held
+from replay.inferred_isr import bounds_of_inferred
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.starts import START_IS_STATED
@@ -20,20 +22,24 @@ from schemas.kinds import EventType, Exactness
 PUBLIC_EVENTS = tuple(str(event.value) for event in EventType)
 
 
-def with_high_watermark(states: DataFrame, starts: DataFrame) -> DataFrame:
+def with_high_watermark(states: DataFrame, starts: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with `high_watermark`, its bounds and its exactness: the greater of start and candidates."""
     known = states.join(F.broadcast(starts), C.on_partition(C.LEADER_EPOCH, N.INCARNATION, N.TENURE), "left")
     start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
     is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
-    low = F.greatest(start, risen)
-    high = F.when(is_unknown, F.greatest(risen, F.col(N.EPOCH_START))).otherwise(low)
+    low = high = F.greatest(start, risen)
+    if profile.has_untold_isr:
+        low, high = bounds_of_inferred(start, risen)
+    high = F.when(is_unknown, F.greatest(high, F.col(N.EPOCH_START))).otherwise(
+        F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
+    )
     is_stated = (F.col(START_IS_STATED) & (start > risen)) | (F.col(C.EVENT_TYPE) == EventType.WITNESS.value)
     return known.withColumns(
         {
             C.HIGH_WATERMARK: low,
             C.HIGH_WATERMARK_LOW: low,
             C.HIGH_WATERMARK_HIGH: high,
-            C.EXACTNESS: F.when(is_unknown, Exactness.BOUNDED.value)
+            C.EXACTNESS: F.when(is_unknown | (low < high), Exactness.BOUNDED.value)
             .when(is_stated, Exactness.STATED.value)
             .otherwise(Exactness.EXACT.value),
         }
@@ -50,14 +56,16 @@ def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame
                 C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
                 C.REMOTE_LEO_MAP: _remote_leos(slots),
                 C.ISR: replicas_of(F.col(N.ISR_MASK), slots),
+                C.IS_ISR_INFERRED: F.col(C.IS_ISR_INFERRED) if profile.has_untold_isr else F.lit(False),
                 C.MAXIMAL_ISR: replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots),
                 C.IS_UNDER_MIN_ISR: is_under_min_isr(),
                 C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(F.lit(UNKNOWN_OFFSET)),
                 C.HIGH_WATERMARK_LIMITED_BY: _limited_by(slots, joining),
                 # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
-                # Where lines name two leaders of an epoch, neither is picked silently.
+                # Where lines name two leaders of an epoch, or a member that is no replica, none is picked silently.
                 C.EXACTNESS: F.when(
-                    (F.col(C.LOG_END_OFFSET) < 0) | F.col(N.IS_CONTESTED), Exactness.BOUNDED.value
+                    (F.col(C.LOG_END_OFFSET) < 0) | F.col(N.IS_CONTESTED) | _has_strange_members(),
+                    Exactness.BOUNDED.value,
                 ).otherwise(F.col(C.EXACTNESS)),
                 C.LAST_STABLE_OFFSET: F.least(C.LAST_STABLE_OFFSET, C.HIGH_WATERMARK),
                 C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
@@ -65,6 +73,21 @@ def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame
             }
         )
     )
+
+
+def _has_strange_members() -> Column:
+    """Return whether the ISR holds a replica that is not assigned."""
+    return F.col(N.ISR_MASK).bitwiseAND(F.bitwise_not(N.ASSIGNED_MASK)) != 0
+
+
+def _unheard_of(slots: int) -> Column:
+    """Return how far the HW may have risen before the leader's process ended, by requests that it never logged."""
+    reached = []
+    for i in range(slots):
+        told = F.coalesce(F.try_element_at(F.col(REACHED), _replica(i)), F.col(C.LOG_END_OFFSET))
+        asked = F.greatest(F.col(slot_column(C.REMOTE_LEO, i)), told)
+        reached.append(F.when(holds(i, F.col(N.JOINING_MASK)), asked))
+    return F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.least(F.col(C.LOG_END_OFFSET), *reached))
 
 
 def _replica(slot: int) -> Column:

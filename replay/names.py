@@ -34,8 +34,13 @@ EPOCH_START = "epoch_start_offset"    # bigint: leaderEpochStartOffset: the lead
 RECEIVED_HW = "received_high_watermark"  # bigint: the HW in the response
 START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
+RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told so far; with an inferred ISR alone
+RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have risen to; with an inferred ISR alone
+UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
+MAY_HAVE_RISEN_TO = "may_have_risen_to"  # bigint: HW if the missing fetches of followers had come already; NULL none is
 IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
 REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
+IS_PROVEN_CAUGHT_UP = "is_proven_caught_up"  # bool: a later response shows that the fetch was caught up, though the clock says not
 CAUGHT_UP_US = "caught_up_us"         # bigint per slot: lastCaughtUpTimeMs, in microseconds
 HELD_MASK = "held_mask"               # int: replicas the HW waits for whoever is joining, as a bit mask of slots
 JOINING_MASK = "joining_mask"         # int: replica whose joining the ISR is in flight, as a bit mask of slots

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.leaderships import STATED_LEO
+from replay.unheard import unheard_offset
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -31,7 +32,6 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     where the clock puts it: it must not drag later appends with it.
     """
     certain = Window.partitionBy(*_STREAM).orderBy(*_WITHIN)
-    of_replica = Window.partitionBy(*C.PARTITION_KEY, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     append = F.col(C.EVENT_TYPE) == EventType.APPEND.value
     rank = F.when(fetch, F.col(N.SLOT) + 2).when(append, 1).otherwise(0)
@@ -60,15 +60,22 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
             ),
         }
     )
+    return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat", N.LOADED_US)
+
+
+def _with_next_fetches(ordered: DataFrame) -> DataFrame:
+    """Return the events, each fetch with what its replica's next one tells of it."""
+    of_replica = Window.partitionBy(*C.PARTITION_KEY, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
+    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     next_fetch = F.lead(F.col(C.FETCH_OFFSET)).over(of_replica)
-    told = monotone.withColumns(
+    return ordered.withColumns(
         {
             N.NEXT_FETCH_US: F.when(fetch & _again(of_replica), F.lead(F.expr(N.ORDER_US)).over(of_replica)),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_fetch)),
+            N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(of_replica)).otherwise(UNKNOWN_OFFSET),
             N.IS_TAKEN: fetch & ~_restarts(F.lead(F.expr(N.ORDER_US)).over(of_replica)),
         }
     )
-    return told.drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat", N.LOADED_US)
 
 
 def _restarts(next_fetch_us: Column) -> Column:

@@ -41,6 +41,11 @@ class Profile:
     has_transactions: bool = False
     """Some producer wrote transactions: the LSO may lie below the HW, and is worked out at the price of a sort."""
 
+    has_outsiders: bool = True
+    """Some replica was outside its ISR at some time: only then may one hold the HW that is no member."""
+    has_untold_isr: bool = False
+    """Of some leadership no line tells the ISR, or none that it began: it is inferred, and the HW bounded by it."""
+
     def what_if(self, **changes: object) -> Profile:
         """Return this profile with `changes`: the same events under another protocol."""
         return replace(self, **changes)  # type: ignore[arg-type]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay.ends import ends
 from replay.events import events, placed
 from replay.evidence import decided_by_evidence
 from replay.leader import leader_states
@@ -24,6 +25,7 @@ from replay.responses import with_responses
 from replay.restarts import follower_restarts
 from replay.sequence import with_event_seq
 from replay.settings import with_min_isr_changes
+from replay.shown import with_shown_leaderships
 from replay.stable import transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
 from replay.truncations import truncations
@@ -54,6 +56,7 @@ def ordered_events(
     landed: Mapping[str, DataFrame],
     begun: DataFrame,
     restarts: DataFrame,
+    ended: DataFrame,
     assigned: DataFrame,
     slots: int,
     profile: Profile,
@@ -62,7 +65,7 @@ def ordered_events(
     context = with_min_isr_changes(
         with_context(begun, assigned, landed[T.BROKER_STATEMENTS.name]), landed[T.SETTINGS.name]
     )
-    gathered = placed(events(landed, begun, restarts, profile), context, slots).repartition(
+    gathered = placed(events(landed, begun, restarts, ended, profile), context, slots).repartition(
         *[str(c) for c in C.PARTITION_KEY]
     )
     by_clock = with_responses(ordered_by_clock(gathered))
@@ -79,12 +82,15 @@ def reconstruct(
     spoke.
     """
     landed = with_untold_leaderships(landed)
+    if profile.has_untold_isr:
+        landed = with_shown_leaderships(landed)
     roles = keep(roles_with_loads(landed))
     begun, restarts = keep(leaderships(roles)), keep(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
-    ordered = ordered_events(landed, begun, restarts, assigned, slots, profile)
+    ended = ends(roles, landed[T.BROKER_STATEMENTS.name])
+    ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
     states = keep(leader_states(ordered, slots, profile))
     starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)
-    known = with_high_watermark(states, starts)
+    known = with_high_watermark(states, starts, slots, profile)
     replicas = keep(replica_states(known, slots))
     if profile.has_transactions:
         stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))

@@ -1,4 +1,4 @@
-"""Leaderships that no broker's log tells of: state-change.log is missing, or was cut, and the metadata log is there.
+"""Leaderships that no broker's log tells of: state-change.log is missing, or was cut.
 
 The metadata log has every leader, ISR and assignment the controller committed. Its time is the controller's; the leader
 applied it some milliseconds later. It is used for the epochs of leaders alone of whom no line on any role has landed: a

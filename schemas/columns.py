@@ -139,6 +139,7 @@ REMOTE_LEO_MAP         = Field("remote_log_end_offset",  OFFSET_BY_REPLICA, "The
 REMOTE_LEO             = Field("remote_log_end_offset",  LONG, "The leader's idea of this replica's LEO, from its last fetch; -1 not heard from; of the leader: its LEO.")
 MAXIMAL_ISR            = Field("maximal_isr",            INTS, "ISR the HW waits for: the committed one and a replica whose joining is in flight.")
 MIN_ISR                = Field("min_isr",                INT,  "min.insync.replicas in force, at most the number of replicas; -1 unknown.")
+IS_ISR_INFERRED        = Field("is_isr_inferred",        BOOL, "No line tells of the ISR: it is who was caught up within the lag time.")
 IS_UNDER_MIN_ISR       = Field("is_under_min_isr",       BOOL, "The committed ISR is smaller than min_isr.")
 HIGH_WATERMARK         = Field("high_watermark",         LONG, "Exclusive end of the committed records (HW).")
 HIGH_WATERMARK_LOW     = Field("high_watermark_low",     LONG, "Least HW the evidence allows.")

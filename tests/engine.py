@@ -48,8 +48,11 @@ def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
         for value in others:
             chosen = F.when(F.col(C.CLUSTER_ID).isin(clusters_of[value]), F.lit(value)).otherwise(F.lit(chosen))
         rules[rule.name] = chosen
-    # Not a rule but a stage more: all go through it if one must.
-    return replace(Profile(**rules), has_transactions=any(spoken.has_transactions for spoken in profiles.values()))
+    # Not rules but stages more: all go through them if one must.
+    stages = [one.name for one in fields(Profile) if one.name.startswith("has_")]
+    return replace(
+        Profile(**rules), **{stage: any(getattr(spoken, stage) for spoken in profiles.values()) for stage in stages}
+    )
 
 
 def landed_from(spark: SparkSession, landing: Mapping[str, Sequence[Row]]) -> dict[str, DataFrame]:
@@ -103,7 +106,7 @@ def disagreement(name: str, expected: Iterable[Row], rebuilt: Iterable[Row]) -> 
         for row in expected
         if row["event_type"] in SHOWN and row["is_logged"] and row["change_kind"] not in NOT_ROWS
     }
-    made = {_key(row): row for row in rebuilt}
+    made = {_key(row): row for row in rebuilt if row["event_type"] in SHOWN}
     different = Disagreement(name)
     for key in sorted(told.keys() | made.keys(), key=str):
         if key not in made or key not in told:

@@ -46,7 +46,7 @@ def union(landed: list[dict[str, DataFrame]]) -> dict[str, DataFrame]:
 def everything(spark: SparkSession) -> Rebuilt:
     """The timelines of all captures by capture, each under the protocol it spoke."""
     each = {capture: landed_from(spark, capture) for capture in CAPTURED}
-    profile = each_by_its_own({capture: profile_of(landed) for capture, landed in each.items()})
+    profile = each_by_its_own({capture: profile_of(landed, assignments(landed)) for capture, landed in each.items()})
     landed = union(list(each.values()))
     rows: Rebuilt = defaultdict(lambda: defaultdict(list))
     with keeping() as keep:

@@ -1,0 +1,95 @@
+"""Leaderships that requests alone show: no log tells how the epoch began, for it began before the capture did.
+
+A follower's fetch that a broker answered without an error proves that it led the epoch of the fetch
+(`Partition.localLogWithEpochOrThrow`, P:514). Its LEO then is where the first append of the epoch begins, or where a
+fetch found nothing more; its HW and its ISR nobody knows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import ChangeKind, StatementKind
+
+_LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
+_LINE = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
+
+
+def with_shown_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
+    """Return the tables, `leader_changes` and `broker_statements` with a begin of each leadership no line tells."""
+    changes, statements = landed[T.LEADER_CHANGES.name], landed[T.BROKER_STATEMENTS.name]
+    told = changes.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value)
+    begins = _shown(landed).join(F.broadcast(told), C.on_partition(C.LEADER_EPOCH), "left_anti")
+    led = begins.withColumns({C.CHANGE_KIND: F.lit(ChangeKind.BECOME_LEADER.value), C.LEADER_ID: F.col(C.BROKER_ID)})
+    return {
+        **landed,
+        T.LEADER_CHANGES.name: changes.unionByName(_conformed(T.LEADER_CHANGES, led)),
+        T.BROKER_STATEMENTS.name: statements.unionByName(_conformed(T.BROKER_STATEMENTS, _stated(begins))),
+    }
+
+
+def untold_isrs(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per leader epoch that followers' fetches show and of whose ISR no line tells."""
+    key: list[str] = C.on_partition(C.LEADER_EPOCH)
+    sources = [landed[name] for name in (T.LEADER_CHANGES.name, T.METADATA_CHANGES.name) if name in landed]
+    led = landed[T.FETCH_EVENTS.name].where(_is_accepted()).select(*key).distinct()
+    for source in sources:
+        led = led.join(F.broadcast(source.where(F.col(C.ISR).isNotNull()).select(*key).distinct()), key, "left_anti")
+    return led
+
+
+def _is_accepted() -> Column:
+    return (F.col(C.REPLICA_ID) >= 0) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.LEADER_EPOCH) >= 0)
+
+
+def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per leader and epoch that followers' fetches show: when first, the LEO it then had, and the line."""
+    fetches, appends = landed[T.FETCH_EVENTS.name], landed[T.PRODUCE_EVENTS.name]
+    at_once = ~F.col(C.IS_PARKED) & (F.col(C.RESPONSE_HIGH_WATERMARK) >= 0)
+    nothing = F.lit(None).cast("bigint")
+    answered = fetches.where(_is_accepted()).select(
+        *_LED, C.EVENT_TIME, *_LINE, nothing.alias(C.BASE_OFFSET), C.FETCH_OFFSET,
+        # Nothing came: the fetch was at the leader's LEO.
+        F.when(F.col(C.RECORDS_SIZE) == 0, F.col(C.FETCH_OFFSET)).alias("end"),
+        F.when(at_once, F.col(C.RESPONSE_HIGH_WATERMARK)).alias("hw"),
+    )  # fmt: skip
+    appended = appends.where((F.col(C.LEADER_EPOCH) >= 0) & (F.col(C.BASE_OFFSET) >= 0)).select(
+        *_LED, C.EVENT_TIME, *_LINE, C.BASE_OFFSET, nothing.alias(C.FETCH_OFFSET),
+        nothing.alias("end"), nothing.alias("hw"),
+    )  # fmt: skip
+    place = F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
+    return (
+        answered.unionByName(appended)
+        .groupBy(*_LED)
+        .agg(
+            F.min(C.EVENT_TIME).alias(C.EVENT_TIME),
+            *[F.min_by(c, place).alias(c) for c in _LINE],
+            F.min_by(C.BASE_OFFSET, F.when(F.col(C.BASE_OFFSET).isNotNull(), place)).alias("first_base"),
+            F.max("end").alias("end"),
+            F.max(C.FETCH_OFFSET).alias("heard"),
+            F.min_by("hw", F.when(F.col("hw").isNotNull(), place)).alias("hw"),
+        )
+        .where(F.col("heard").isNotNull())
+        # A retried batch repeats an old offset: below the HW it tells nothing of the end of the log.
+        .withColumn("leo", F.when(F.col("first_base") >= F.coalesce("hw", F.lit(0)), F.col("first_base")))
+        .withColumn("leo", F.coalesce("leo", "end"))
+    )
+
+
+def _stated(begins: DataFrame) -> DataFrame:
+    """One row per begin whose LEO requests tell."""
+    return begins.where(F.col("leo").isNotNull()).withColumns(
+        {C.KIND: F.lit(StatementKind.BECAME_LEADER_LEO.value), C.OFFSET: F.col("leo")}
+    )
+
+
+def _conformed(table: T.Table, frame: DataFrame) -> DataFrame:
+    """Return the frame with the table's columns, NULL where it has none."""
+    known = set(frame.columns)
+    columns = [F.col(c) if c in known else F.lit(None).cast(c.type).alias(c) for c in table.columns]
+    return table.conform(frame.select(*columns))

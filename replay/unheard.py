@@ -1,0 +1,47 @@
+"""Fetches that the log has lost: a gap in a follower's fetch session.
+
+Every request of a session carries the next session epoch (KIP-227): a partition named anew after a jump had fetches in
+between that are not in the capture. (Of those that do not name it only the last of a run has a row; it asks for the
+same.) They asked for something between the fetches before and after, and so the HW in between is bounded.
+`session_gaps` tells of it as a finding.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, WindowSpec
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.high_watermark import allows, holds
+from replay.names import slot_column
+from replay.profile import Profile
+from replay.windows import carried, so_far
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType
+
+
+def unheard_offset(of_replica: WindowSpec) -> Column:
+    """Return what the next fetch asks for if one between is missing; -1 where none is, or it is another session's."""
+    follows = F.lead(C.SESSION_ID).over(of_replica) == F.col(C.SESSION_ID)
+    gap = F.lead(C.SESSION_EPOCH).over(of_replica) > F.col(C.SESSION_EPOCH) + 1
+    in_session = (F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) >= 0)
+    return F.when(in_session & follows & gap, F.lead(C.FETCH_OFFSET).over(of_replica)).otherwise(UNKNOWN_OFFSET)
+
+
+def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the events with `may_have_risen_to`: the HW if each missing fetch was there already; NULL without one."""
+    fetched = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    missing = {
+        slot_column(N.UNHEARD_OFFSET, i): carried(
+            F.when(fetched & (F.col(N.SLOT) == i), F.col(N.UNHEARD_OFFSET)), so_far()
+        )
+        for i in range(slots)
+    }
+    asked, is_missing = [], F.lit(False)
+    for i in range(slots):
+        remote, lost = F.col(slot_column(C.REMOTE_LEO, i)), F.col(slot_column(N.UNHEARD_OFFSET, i))
+        asked.append(F.when(holds(i, F.col(N.JOINING_MASK)), F.greatest(remote, lost)))
+        is_missing = is_missing | F.coalesce(lost > remote, F.lit(False))
+    possible = F.when(allows(profile) & is_missing, F.least(F.col(C.LOG_END_OFFSET), *asked))
+    return states.withColumns(missing).withColumn(N.MAY_HAVE_RISEN_TO, possible).drop(*missing)

@@ -1,0 +1,148 @@
+"""Where the log leaves the order open: bounds, unless a later response tells."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from replay.profile import Profile
+from tests.engine import by_topic, replayed
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    Row = dict[str, Any]
+
+RACE, RACE_LOST, OVERLAP, APART, KILLED, KILLED_BEHIND = "race", "race_lost", "overlap", "apart", "killed", "behind"
+LINES = count(1)
+
+
+def at(ms: int) -> datetime:
+    """A time on the leader's clock."""
+    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
+
+
+def line(topic: str, ms: int, **columns: Any) -> Row:
+    """A landed row of partition 0."""
+    whole = {"cluster_id": "c", "capture_id": "c", "topic": topic, "topic_id": topic, "partition": 0, "leader_epoch": 0}
+    return {**whole, "broker_id": 1, "event_time": at(ms), "source_file": "f", "source_line": next(LINES), **columns}
+
+
+def begins(topic: str, epoch: int = 0, ms: int = 0, **columns: Any) -> Row:
+    """Broker 1 leads, with all in the ISR."""
+    told = {"leader_epoch": epoch, "partition_epoch": epoch, "change_kind": "become_leader", "leader_id": 1}
+    return line(topic, ms, **{**told, "isr": [1, 2, 3], "replicas": [1, 2, 3], **columns})
+
+
+def append(topic: str, ms: int, base: int, end: int, local_ms: int = 0) -> Row:
+    """An append of [base, end) that the leader worked on for `local_ms`."""
+    return line(
+        topic, ms, base_offset=base, last_offset=end - 1, acks=1, error_code=0, append_source="request",
+        is_transactional=False, local_time_us=local_ms * 1000, response_time=at(ms + local_ms),
+    )  # fmt: skip
+
+
+def fetch(topic: str, ms: int, replica: int, offset: int, hw: int, local_ms: int = 0) -> Row:
+    """A follower's fetch, answered at once with records and `hw`."""
+    number = next(LINES)
+    return line(
+        topic, ms, replica_id=replica, fetch_offset=offset, response_high_watermark=hw, session_id=replica,
+        session_epoch=number, is_parked=False, is_implied=True, records_size=1, error_code=0, diverging_epoch=-1,
+        current_leader_epoch=0, local_time_us=local_ms * 1000, response_time=at(ms + local_ms),
+    )  # fmt: skip
+
+
+def of_race(topic: str, told: int) -> dict[str, list[Row]]:
+    """Replica 2 fetches at 10 while an append of [10, 20) is worked on for three seconds, and leaves the ISR then.
+
+    If it was caught up, the HW waits for it for ten seconds more; a response to replica 3 tells.
+    """
+    alone = {"change_kind": "isr_updated", "leader_id": 1, "isr": [1, 3], "partition_epoch": 1}
+    return {
+        "leader_changes": [begins(topic), line(topic, 15_100, **alone)],
+        "produce_events": [
+            append(topic, 10, 0, 10), append(topic, 14_000, 10, 20, 3_000), append(topic, 15_150, 20, 30),
+        ],
+        "fetch_events": [
+            fetch(topic, 20, 2, 10, 0), fetch(topic, 30, 3, 10, 0),
+            fetch(topic, 15_000, 2, 10, 10), fetch(topic, 15_001, 3, 10, 10), fetch(topic, 15_010, 3, 20, 10),
+            fetch(topic, 15_200, 3, 20, told), fetch(topic, 15_210, 3, 30, told),
+        ],
+    }  # fmt: skip
+
+
+def of_neighbours(topic: str, apart_ms: int) -> dict[str, list[Row]]:
+    """Both followers fetch at the end, each worked on for 50 ms: in one order the HW passes 10, in the other not."""
+    last = [fetch(topic, 100, 3, 20, 0, 50), fetch(topic, 100 + apart_ms, 2, 20, 0, 50)]
+    return {
+        "leader_changes": [begins(topic)],
+        "produce_events": [append(topic, 10, 0, 20)],
+        "fetch_events": [fetch(topic, 20, 2, 10, 0), fetch(topic, 30, 3, 0, 0), *last],
+    }
+
+
+def of_killed(topic: str, reached: int) -> dict[str, list[Row]]:
+    """Leader 1 is killed after its followers were sent [0, 10); both begin the next epoch at `reached`."""
+    followers = [
+        line(topic, 6_000, broker_id=2, kind="became_leader_log_end_offset", offset=reached, leader_epoch=1),
+        line(topic, 6_001, broker_id=3, kind="became_follower_log_end_offset", offset=reached, leader_epoch=1),
+    ]
+    restarted = {"change_kind": "become_follower", "leader_id": 2}
+    return {
+        "leader_changes": [
+            begins(topic),
+            begins(topic, 1, 6_000, broker_id=2, leader_id=2, isr=[2, 3]),
+            line(topic, 7_010, leader_epoch=1, partition_epoch=1, isr=None, replicas=None, **restarted),
+        ],
+        "produce_events": [append(topic, 10, 0, 10)],
+        "fetch_events": [fetch(topic, 20, 2, 0, 0), fetch(topic, 21, 3, 0, 0)],
+        "broker_statements": [*followers, line(topic, 7_000, kind="loaded_high_watermark", offset=0)],
+    }
+
+
+@pytest.fixture(scope="module")
+def rebuilt(spark: SparkSession) -> dict[str, list[Row]]:
+    """The leader timelines of all of them, by topic."""
+    told = (
+        of_race(RACE, 10), of_race(RACE_LOST, 20), of_neighbours(OVERLAP, 9), of_neighbours(APART, 40),
+        of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0),
+    )  # fmt: skip
+    tables = {name for one in told for name in one}
+    landing = {name: [row for one in told for row in one.get(name, ())] for name in tables}
+    with replayed(spark, landing, 3, Profile(lag_time_ms=10_000)) as timelines:
+        return by_topic(timelines.leader_timeline)
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("topic", "hw"), [(RACE, 10), (RACE_LOST, 20)])
+def test_a_response_tells_who_was_caught_up(rebuilt: dict[str, list[Row]], topic: str, hw: int) -> None:
+    """When replica 2 has left the ISR the HW waits for it, or not: as the next response says."""
+    change = next(row for row in rebuilt[topic] if row["event_type"] == "ISR_CHANGE")
+
+    assert (change["isr"], change["high_watermark"], change["exactness"]) == ([1, 3], hw, "exact")
+
+
+@pytest.mark.spark
+def test_neighbours_worked_on_at_once_are_undecided(rebuilt: dict[str, list[Row]]) -> None:
+    """9 ms apart and 50 ms of work: bounded; 40 ms apart: the clock says."""
+    last = {topic: rebuilt[topic][-2] for topic in (OVERLAP, APART)}
+    told = {
+        topic: (row["high_watermark_low"], row["high_watermark_high"], row["exactness"]) for topic, row in last.items()
+    }
+
+    assert told == {OVERLAP: (0, 10, "bounded"), APART: (10, 10, "exact")}
+    assert {rebuilt[topic][-1]["high_watermark"] for topic in (OVERLAP, APART)} == {20}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(("topic", "high", "exactness"), [(KILLED, 10, "bounded"), (KILLED_BEHIND, 0, "exact")])
+def test_a_killed_leader_ends_with_bounds(rebuilt: dict[str, list[Row]], topic: str, high: int, exactness: str) -> None:
+    """Its followers may have asked for more before it died; if they held no more, they did not."""
+    ended = next(row for row in rebuilt[topic] if row["event_type"] == "RESTART")
+
+    assert (ended["leader_epoch"], ended["leader_id"], ended["replica_id"]) == (0, 1, 1)
+    assert (ended["high_watermark"], ended["high_watermark_high"], ended["exactness"]) == (0, high, exactness)
+    assert ended["remote_log_end_offset"] == {2: 0, 3: 0}

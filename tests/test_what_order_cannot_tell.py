@@ -49,8 +49,8 @@ def fetch(topic: str, ms: int, replica: int, offset: int, hw: int, local_ms: int
     """A follower's fetch, answered at once with records and `hw`."""
     number = next(LINES)
     return line(
-        topic, ms, replica_id=replica, fetch_offset=offset, response_high_watermark=hw, session_id=replica,
-        session_epoch=number, is_parked=False, is_implied=True, records_size=1, error_code=0, diverging_epoch=-1,
+        topic, ms, replica_id=replica, fetch_offset=offset, response_high_watermark=hw, session_id=number,
+        session_epoch=0, is_parked=False, is_implied=True, records_size=1, error_code=0, diverging_epoch=-1,
         current_leader_epoch=0, local_time_us=local_ms * 1000, response_time=at(ms + local_ms),
     )  # fmt: skip
 
@@ -75,12 +75,18 @@ def of_race(topic: str, told: int) -> dict[str, list[Row]]:
 
 
 def of_neighbours(topic: str, apart_ms: int) -> dict[str, list[Row]]:
-    """Both followers fetch at the end, each worked on for 50 ms: in one order the HW passes 10, in the other not."""
-    last = [fetch(topic, 100, 3, 20, 0, 50), fetch(topic, 100 + apart_ms, 2, 20, 0, 50)]
+    """Both followers fetch at the end, each worked on for 50 ms: in one order the HW passes 10, in the other not.
+
+    Both are parked, so that their responses carry the HW of later.
+    """
+    first = [fetch(topic, 20, 2, 10, 0), fetch(topic, 30, 3, 0, 0)]
+    last = [fetch(topic, 100, 3, 20, 20, 50), fetch(topic, 100 + apart_ms, 2, 20, 20, 50)]
+    for row in last:
+        row |= {"is_parked": True, "records_size": 0, "response_time": at(600)}
     return {
         "leader_changes": [begins(topic)],
         "produce_events": [append(topic, 10, 0, 20)],
-        "fetch_events": [fetch(topic, 20, 2, 10, 0), fetch(topic, 30, 3, 0, 0), *last],
+        "fetch_events": [*first, *last],
     }
 
 

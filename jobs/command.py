@@ -12,6 +12,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import click
 
 from jobs.errors import ExitCode, reason
+from sources.errors import CaptureError
+from sources.log4j import Layout, layout_of
 
 DEBUG = "TIDEGAUGE_DEBUG"
 CLUSTER_ID = re.compile(r"[\w.:-]{1,128}")
@@ -35,6 +37,14 @@ def _check_cluster_id(_context: click.Context, _option: click.Parameter, cluster
         message = f"{cluster_id!r}: letters, digits and _ . : - only, at most 128."
         raise click.BadParameter(message)
     return cluster_id
+
+
+def _check_pattern(_context: click.Context, _option: click.Parameter, pattern: str | None) -> Layout | None:
+    """Refuse a pattern that leaves out what every line must tell."""
+    try:
+        return None if pattern is None else layout_of(pattern)
+    except CaptureError as error:
+        raise click.BadParameter(str(error)) from error
 
 
 def _switch_debug_on(_context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -62,6 +72,13 @@ timezone_option = click.option(
     metavar="ZONE",
     callback=_check_timezone,
     help="Zone of the brokers' log lines, which do not tell it.",
+)
+pattern_option = click.option(
+    "--log-pattern",
+    "layout",
+    metavar="PATTERN",
+    callback=_check_pattern,
+    help="log4j pattern of the brokers' log lines, where it is not Kafka's own: '%d{ISO8601} %-5p %c{1} - %m%n'.",
 )
 debug_option = click.option(
     "--debug",

@@ -7,6 +7,7 @@ broker: checkpoints of two brokers are often the same bytes and yet two statemen
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
@@ -16,8 +17,9 @@ from pyspark.sql import functions as F
 from jobs.errors import CouldNotRunError
 from jobs.warehouse import Transaction, Warehouse
 from schemas import columns as C
+from schemas.columns import NO_REPLICA
 from schemas.tables import LANDING_TABLES, SOURCE_FILES, Table
-from sources.files import SourceFile
+from sources.files import LOGS, SourceFile
 
 EVENT_TABLES = tuple(table for table in LANDING_TABLES if table is not SOURCE_FILES)
 """Landing tables in the order in which they are written, before `source_files`."""
@@ -40,9 +42,20 @@ def digest_of(files: Iterable[SourceFile]) -> str:
 def filter_new(warehouse: Warehouse, cluster_id: str, files: Sequence[SourceFile]) -> list[SourceFile]:
     """The files whose content has not landed for this cluster, each content once."""
     rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).select(*IDENTITY).collect()
-    landed = {tuple(row) for row in rows}
+    landed: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for digest, kind, broker_id in rows:
+        landed[digest, kind].add(broker_id)
     new = {(file.digest, file.kind.value, file.broker_id): file for file in reversed(files)}
-    return [file for identity, file in reversed(new.items()) if identity not in landed]
+    return [file for file in reversed(new.values()) if not _has_landed(file, landed[file.digest, file.kind.value])]
+
+
+def _has_landed(file: SourceFile, of_brokers: set[int]) -> bool:
+    """Whether a file has landed, given for which brokers its content has.
+
+    Whose a log is, only the files beside it may have told, then or now.
+    """
+    may_be_untold = file.kind in LOGS and bool(of_brokers)
+    return file.broker_id in of_brokers or (may_be_untold and NO_REPLICA in (file.broker_id, *of_brokers))
 
 
 def landed_clusters(warehouse: Warehouse, cluster_id: str | None = None) -> list[str]:

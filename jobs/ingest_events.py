@@ -6,12 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
+from pyspark.sql import functions as F
 
 from jobs.command import (
     capture_option,
     cluster_option,
     debug_option,
     options,
+    pattern_option,
     run,
     timezone_option,
     warehouse_option,
@@ -20,21 +22,47 @@ from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, nex
 from jobs.progress import print_table, say, step
 from jobs.session import describe, spark_session
 from jobs.warehouse import Warehouse
-from schemas.tables import SOURCE_FILES
+from replay.sources_found import rejected_shapes
+from schemas.columns import REASON
+from schemas.tables import REJECTED_LINES, SOURCE_FILES
+from sources.coverage import Found, found
 from sources.files import SourceFile, capture_root, discover
 from sources.files import cluster_id as stated_cluster_id
 from sources.landing import land
 from sources.lines import read_lines
+from sources.log4j import Layout, in_kafkas_layout
 
 DEFAULT_CLUSTER_ID = "default"
+SHAPES_SHOWN = 10
+"""Shapes of lines that could not be used, as many as are told."""
 
 
-def find_files(capture: Path) -> list[SourceFile]:
+def find_files(capture: Path, timezone: str) -> list[SourceFile]:
     """The capture's files; looked at before Spark starts, so that a wrong folder is told at once."""
     with step("look at the capture") as looking:
         files = discover(capture_root(capture))
         looking.note = f"{len(files)} files"
+    say_what_is_there(found(files, timezone))
     return files
+
+
+def say_what_is_there(sources: Sequence[Found]) -> None:
+    """Tell what was found, a line a kind and broker: from when to when, and what it allows."""
+    for it in sources:
+        brokers = ", ".join(map(str, it.brokers))
+        whose = f"broker {brokers}" if len(it.brokers) == 1 else f"brokers {brokers}" if brokers else "cluster"
+        span = f"{it.covered.first:%Y-%m-%d %H:%M} to {it.covered.last:%m-%d %H:%M}" if it.covered.first else ""
+        say(f"    {it.kind.value:<28}{whose:<14}{it.files:>5} files  {span:<32}{it.allows}")
+
+
+def say_what_was_rejected(warehouse: Warehouse, cluster_id: str, rejected: int) -> None:
+    """Tell the commonest shapes of lines that could not be used: a wording not known here shows as one."""
+    if not rejected:
+        return
+    rows = rejected_shapes(warehouse.read(REJECTED_LINES, cluster_id=cluster_id)).orderBy(F.desc("lines"), "shape")
+    say(f"  {rejected:,} lines could not be used; the view rejected_shapes has them all:")
+    for row in rows.limit(SHAPES_SHOWN).collect():
+        say(f"    {row['lines']:>8,}  {row[REASON]}: {row['shape'][:100]}")
 
 
 def size_of(files: Sequence[SourceFile]) -> int:
@@ -43,7 +71,13 @@ def size_of(files: Sequence[SourceFile]) -> int:
 
 
 def ingest_files(
-    warehouse: Warehouse, files: Sequence[SourceFile], *, cluster_id: str | None, capture_id: str | None, timezone: str
+    warehouse: Warehouse,
+    files: Sequence[SourceFile],
+    *,
+    cluster_id: str | None,
+    capture_id: str | None,
+    timezone: str,
+    layout: Layout | None = None,
 ) -> tuple[str, dict[str, int]]:
     """The cluster's id, and the rows that landed by table; none where every file had landed before."""
     cluster = cluster_id or stated_cluster_id(list(files)) or DEFAULT_CLUSTER_ID
@@ -56,11 +90,17 @@ def ingest_files(
     new = filter_new(warehouse, cluster, files)
     if len(new) < len(files):
         say(f"  {len(files) - len(new)} of {len(files)} files already landed")
-    return cluster, _land(warehouse, new, cluster, capture_id or digest_of(files), timezone) if new else {}
+    capture = capture_id or digest_of(files)
+    return cluster, _land(warehouse, new, cluster, capture, timezone, layout) if new else {}
 
 
 def _land(
-    warehouse: Warehouse, files: Sequence[SourceFile], cluster_id: str, capture_id: str, timezone: str
+    warehouse: Warehouse,
+    files: Sequence[SourceFile],
+    cluster_id: str,
+    capture_id: str,
+    timezone: str,
+    layout: Layout | None,
 ) -> dict[str, int]:
     """Rows by table. `source_files`, the mark of success, comes last."""
     transaction = next_transaction(warehouse, cluster_id, files)
@@ -68,28 +108,39 @@ def _land(
     known = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in earlier}
     describe(warehouse.spark, "parse lines")
     with step("parse the lines"):
-        lines = read_lines(warehouse.spark, files)
+        lines = in_kafkas_layout(read_lines(warehouse.spark, files), layout)
         landing = land(lines, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, known=known)
     rows = {}
     for table in (*EVENT_TABLES, SOURCE_FILES):
         frame = landing.source_files if table is SOURCE_FILES else landing.tables[table.name]
         with step(table.name) as writing:
             writing.rows = rows[table.name] = warehouse.append(table, frame, transaction).rows
+    say_what_was_rejected(warehouse, cluster_id, rows[REJECTED_LINES.name])
     return rows
 
 
 @click.command("ingest", epilog="Example: tidegauge ingest examples/captures/failover --warehouse /tmp/lake")
 @click.argument("capture", type=click.Path(path_type=Path))
-@options(warehouse_option, cluster_option, capture_option, timezone_option, debug_option)
-def ingest(capture: Path, warehouse: str, cluster_id: str | None, capture_id: str | None, timezone: str) -> None:
+@options(warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, debug_option)
+def ingest(
+    capture: Path,
+    warehouse: str,
+    cluster_id: str | None,
+    capture_id: str | None,
+    timezone: str,
+    layout: Layout | None,
+) -> None:
     """Land a capture's logs, dumps and checkpoints as Delta tables.
 
-    CAPTURE is the folder that holds broker-N/, or whose capture/ does. Any file may be missing, packed (.gz) or
-    rotated. A file of the same content lands once; files that came later add to the cluster's history.
+    CAPTURE is the folder that holds broker-N/, or whose capture/ does, or any folder with brokers' logs: lines tell
+    whose they are. Any file may be missing, packed (.gz) or rotated. A file of the same content lands once; files that
+    came later add to the cluster's history.
     """
-    files = find_files(capture)
+    files = find_files(capture, timezone)
     target = Warehouse(spark_session("ingest", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
-    _, rows = ingest_files(target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone)
+    _, rows = ingest_files(
+        target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout
+    )
     print_table(("table", "rows landed"), [(name, f"{count:,}") for name, count in rows.items()])
 
 

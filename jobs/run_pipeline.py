@@ -13,6 +13,7 @@ from jobs.command import (
     cluster_option,
     debug_option,
     options,
+    pattern_option,
     run,
     timezone_option,
     warehouse_option,
@@ -23,21 +24,33 @@ from jobs.reconstruct_timelines import reconstruct_cluster
 from jobs.report_timelines import write_report
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
+from sources.log4j import Layout
 
 
 @click.command("pipeline", epilog="Example: tidegauge pipeline examples/captures/failover --warehouse /tmp/lake")
 @click.argument("capture", type=click.Path(path_type=Path))
-@options(warehouse_option, cluster_option, capture_option, timezone_option, fail_on_option, debug_option)
+@options(
+    warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, fail_on_option, debug_option
+)
 def pipeline(
-    capture: Path, warehouse: str, cluster_id: str | None, capture_id: str | None, timezone: str, fail_on: str | None
+    capture: Path,
+    warehouse: str,
+    cluster_id: str | None,
+    capture_id: str | None,
+    timezone: str,
+    layout: Layout | None,
+    fail_on: str | None,
 ) -> int:
     """Ingest a capture, reconstruct its cluster's timelines, check them and write the report.
 
-    CAPTURE is the folder that holds broker-N/, or whose capture/ does. The exit code is the check's.
+    CAPTURE is the folder that holds broker-N/, or whose capture/ does, or any folder with brokers' logs. The exit code
+    is the check's.
     """
-    files = find_files(capture)
+    files = find_files(capture, timezone)
     target = Warehouse(spark_session("pipeline", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
-    cluster, landed = ingest_files(target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone)
+    cluster, landed = ingest_files(
+        target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout
+    )
     written = landed | reconstruct_cluster(target, cluster)
     print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])
     code = check_cluster(target, cluster, fail_on)

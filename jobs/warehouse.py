@@ -7,7 +7,7 @@ counted by that commit itself: no second pass over the data, and an answer also 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -24,8 +24,9 @@ from replay.views import VIEWS, View
 from schemas import columns as C
 from schemas.tables import ALL_TABLES, Table
 
-SCHEMA_VERSION = "1"
+SCHEMA_VERSION = "2"
 """Bumped when a table of `schemas` gains a column; nothing else may change."""
+_VERSION_PROPERTY = "tidegauge.schema_version"
 
 
 class Transaction(NamedTuple):
@@ -49,6 +50,8 @@ class Warehouse:
 
     spark: SparkSession
     path: str
+    _looked_at: set[str] = field(default_factory=set, compare=False, repr=False)
+    """The table whose schema version was found to be this one's, once one was looked at."""
 
     def location(self, table: Table) -> str:
         """Folder of the table; absolute, for Delta takes a relative one for the name of a schema."""
@@ -62,6 +65,7 @@ class Warehouse:
     def create(self, table: Table) -> None:
         """Create the table if it is missing: comments, constraints and clustering in one commit."""
         if self.has(table):
+            self._require_version(table)
             return
         builder = DeltaTable.createIfNotExists(self.spark).location(self.location(table)).comment(table.comment)
         builder = builder.addColumns(table.schema)
@@ -97,11 +101,26 @@ class Warehouse:
         if not self.has(table):
             message = f"{self.path} has no table {table.name}"
             raise CouldNotRunError(message)
+        self._require_version(table)
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
         rows = reader.load(self.location(table))
         return rows if cluster_id is None else rows.where(F.col(C.CLUSTER_ID) == cluster_id)
+
+    def _require_version(self, table: Table) -> None:
+        """Refuse a table that another version of the schemas made: it lacks columns, or has more than are known."""
+        if self._looked_at:  # one version made them all; a look costs a Spark job
+            return
+        detail = DeltaTable.forPath(self.spark, self.location(table)).detail().select("properties").first()
+        found = (detail[0] if detail else {}).get(_VERSION_PROPERTY, "none")
+        if found != SCHEMA_VERSION:
+            message = (
+                f"{self.path}: table {table.name} has schema version {found}, this tidegauge works with "
+                f"{SCHEMA_VERSION}; land the captures again into a new warehouse"
+            )
+            raise CouldNotRunError(message)
+        self._looked_at.add(table.name)
 
     def commits(self, table: Table, *, limit: int | None = None) -> list[Commit]:
         """The table's commits, the newest first; each costs a look at its log entry, none reads data."""
@@ -126,7 +145,7 @@ def _properties(table: Table) -> dict[str, str]:
     Given at creation they are in the table's first commit; one ALTER each would be a commit each, after it.
     """
     constraints = {f"delta.constraints.{name}": predicate for name, predicate in table.constraints}
-    return {"tidegauge.schema_version": SCHEMA_VERSION, "tidegauge.engine_version": __version__, **constraints}
+    return {_VERSION_PROPERTY: SCHEMA_VERSION, "tidegauge.engine_version": __version__, **constraints}
 
 
 def _is_of(cluster_id: str) -> str:

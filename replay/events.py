@@ -21,6 +21,8 @@ from replay.leaderships import LOADED_HW, LOADS, START_US, STATED_HW, STATED_LEO
 from replay.profile import Profile
 from replay.restarts import LOADED_LEO
 from replay.settings import min_isr
+from replay.silence import with_heard_batches
+from replay.told import silences, told_events
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
@@ -62,15 +64,19 @@ def events(
     `restarts` is `restarts.follower_restarts`, `ended` is `ends.ends`.
     """
     fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
-    parts = (
+    parts: tuple[DataFrame, ...] = (
         _changes(landed),
-        _appends(landed),
+        _appends(with_heard_batches(landed) if profile.has_silence else landed),
         _fetches(landed, profile),
         _log_starts(landed),
         fenced,
         _restarts(begun, restarts),
         _ends(ended),
     )
+    if profile.has_silence:
+        told = _shaped(told_events(landed), F.lit(N.TOLD), **{N.EVENT_US: F.col(N.EVENT_US)})
+        unheard = _shaped(silences(landed, begun), F.lit(N.SILENCE), **{N.EVENT_US: F.col(N.EVENT_US)})
+        parts = (*parts, told, unheard)
     union = parts[0]
     for part in parts[1:]:
         union = union.unionByName(part)

@@ -51,7 +51,10 @@ def _in_order() -> WindowSpec:
 
 def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     """One row per stretch with the same HW below the LEO, with what was last known in it."""
-    is_behind = (F.col(C.HIGH_WATERMARK) >= 0) & (F.col(C.HIGH_WATERMARK) < F.col(C.LOG_END_OFFSET))
+    below = (F.col(C.HIGH_WATERMARK) >= 0) & (F.col(C.HIGH_WATERMARK) < F.col(C.LOG_END_OFFSET))
+    # Where the LEO is known between bounds only (no request log), so is the HW: behind is what surely is.
+    is_known = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
+    is_behind = below & (is_known | (F.col(C.HIGH_WATERMARK_HIGH) < F.col(C.LOG_END_OFFSET_LOW)))
     state = F.struct(is_behind.alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
     is_change = ~F.lag(state).over(_in_order()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.

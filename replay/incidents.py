@@ -21,6 +21,7 @@ from replay.isr_story import isr_changes, isr_steps, times_under_min_isr
 from replay.loss_ledger import loss_findings
 from replay.losses import losses
 from replay.profile import Profile
+from replay.silent_cuts import silent_truncations
 from replay.spans import contacts, spans
 from replay.stale_members import stale_isr_members
 from replay.stalls import stalled_high_watermarks
@@ -38,11 +39,12 @@ def incidents(
     """One row per finding, of `schemas.tables.INCIDENTS`; `keep` is what to do with a stage read more than once."""
     led = keep(spans(leader_timeline))
     elected = elections(landed, led)
-    took_part = keep(contacts(replica_timeline))
+    took_part = keep(contacts(replica_timeline, leader_timeline))
     lost = keep(losses(landed, led, took_part, truncations))
     found = [
         loss_findings(landed, lost, truncations, elected),
         cuts_below_high_watermark(truncations, led),
+        silent_truncations(landed, led),
         unclean_elections(elected),
         regressions(led),
         times_without_leader(landed),

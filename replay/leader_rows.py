@@ -39,6 +39,10 @@ def with_high_watermark(states: DataFrame, starts: DataFrame, slots: int, profil
             C.HIGH_WATERMARK: low,
             C.HIGH_WATERMARK_LOW: low,
             C.HIGH_WATERMARK_HIGH: high,
+            C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
+            C.LOG_END_OFFSET_HIGH: F.col(C.LOG_END_OFFSET),
+            N.IS_UNSURE: F.lit(False),
+            N.IS_UNHEARD: F.lit(False),
             C.EXACTNESS: F.when(is_unknown | (low < high), Exactness.BOUNDED.value)
             .when(is_stated, Exactness.STATED.value)
             .otherwise(Exactness.EXACT.value),
@@ -48,28 +52,28 @@ def with_high_watermark(states: DataFrame, starts: DataFrame, slots: int, profil
 
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
-    joining = F.col(N.JOINING_MASK)
+    joining, nobody = F.col(N.JOINING_MASK), F.array().cast("array<int>")
     public = with_undecided(known.where(F.col(C.EVENT_TYPE).isin(*PUBLIC_EVENTS)), slots, profile)
     return T.LEADER_TIMELINE.conform(
         public.withColumns(
             {
                 C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
-                C.REMOTE_LEO_MAP: _remote_leos(slots),
+                C.REMOTE_LEO_MAP: _told_or(_remote_leos(slots)) if profile.has_silence else _remote_leos(slots),
                 C.ISR: replicas_of(F.col(N.ISR_MASK), slots),
                 C.IS_ISR_INFERRED: F.col(C.IS_ISR_INFERRED) if profile.has_untold_isr else F.lit(False),
                 C.MAXIMAL_ISR: replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots),
                 C.IS_UNDER_MIN_ISR: is_under_min_isr(),
                 C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(F.lit(UNKNOWN_OFFSET)),
-                C.HIGH_WATERMARK_LIMITED_BY: _limited_by(slots, joining),
+                C.HIGH_WATERMARK_LIMITED_BY: F.when(F.col(N.IS_UNSURE), nobody).otherwise(_limited_by(slots, joining)),
                 # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
                 # Where lines name two leaders of an epoch, or a member that is no replica, none is picked silently.
                 C.EXACTNESS: F.when(
                     (F.col(C.LOG_END_OFFSET) < 0) | F.col(N.IS_CONTESTED) | _has_strange_members(),
                     Exactness.BOUNDED.value,
                 ).otherwise(F.col(C.EXACTNESS)),
-                C.LAST_STABLE_OFFSET: F.least(C.LAST_STABLE_OFFSET, C.HIGH_WATERMARK),
-                C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
-                C.LOG_END_OFFSET_HIGH: F.col(C.LOG_END_OFFSET),
+                C.LAST_STABLE_OFFSET: F.when(F.col(N.IS_UNSURE), UNKNOWN_OFFSET).otherwise(
+                    F.least(C.LAST_STABLE_OFFSET, C.HIGH_WATERMARK)
+                ),
             }
         )
     )
@@ -103,6 +107,14 @@ def _remote_leos(slots: int) -> Column:
             F.when(others, F.struct(_replica(i).alias("of"), F.col(slot_column(C.REMOTE_LEO, i)).alias("leo")))
         )
     return F.map_from_entries(F.array_compact(F.array(*entries)))
+
+
+def _told_or(rebuilt: Column) -> Column:
+    """Return the remote LEOs; while the request log is silent those that the line states, and of others nothing."""
+    told = F.transform_values(
+        rebuilt, lambda replica, _: F.coalesce(F.try_element_at(N.TOLD_REMOTE, replica), F.lit(UNKNOWN_OFFSET))
+    )
+    return F.when(F.col(N.IS_UNSURE), told).otherwise(rebuilt)
 
 
 def _limited_by(slots: int, joining: Column) -> Column:

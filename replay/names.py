@@ -50,6 +50,11 @@ RESPONSE = "RESPONSE"                 # likewise: a follower has taken a respons
 REJECTION = "REJECTION"               # likewise: an ISR change in flight came to nothing
 SHRINK_PROPOSED = "SHRINK_PROPOSED"   # likewise: a smaller ISR is in flight
 FENCING = "FENCING"                   # likewise: replicas were fenced or unfenced in the leader's metadata
+TOLD = "TOLD"                         # likewise: a line states the leader's HW while its request log is silent
+SILENCE = "SILENCE"                   # likewise: from here on no line tells what the leader does
+TOLD_REMOTE = "told_remote"           # map<int,bigint>: remote LEOs that the line of a TOLD states
+IS_UNSURE = "is_unsure"               # bool: the state is known between bounds only, the request log being silent
+IS_UNHEARD = "is_unheard"             # bool: no request of the whole leader epoch is logged
 ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
 # fmt: on
 

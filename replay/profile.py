@@ -40,6 +40,8 @@ class Profile:
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
     has_transactions: bool = False
     """Some producer wrote transactions: the LSO may lie below the HW, and is worked out at the price of a sort."""
+    has_silence: bool = False
+    """Leaders changed something while their request log was silent, or had none: what they did is bounded."""
 
     has_outsiders: bool = True
     """Some replica was outside its ISR at some time: only then may one hold the HW that is no member."""

@@ -17,7 +17,7 @@ from replay.names import slot_column
 from replay.windows import across, carried
 from schemas import columns as C
 from schemas import tables as T
-from schemas.columns import UNKNOWN_OFFSET
+from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness, Role
 
 _STATE = (
@@ -100,16 +100,22 @@ def _state(slot: int) -> Column:
     leads = F.col(N.LEADER_SLOT) == slot
     own = _is(EventType.FETCH, slot) | _is(N.RESPONSE, slot) | _is(N.REPLICA_RESTART, slot)
     everyone = (EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value, EventType.WITNESS.value)
-    touched = leads | own | F.col(C.EVENT_TYPE).isin(*everyone)
+    # Of an epoch whose requests nobody logged, followers' own lines tell: `replay.told_replicas`.
+    touched = leads | ((own | F.col(C.EVENT_TYPE).isin(*everyone)) & ~F.col(N.IS_UNHEARD))
     assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()
     leo, hw = F.col(slot_column("own_leo", slot)), F.col(slot_column("own_hw", slot))
     remote = F.col(slot_column(C.REMOTE_LEO, slot))
+    unsure = F.col(N.IS_UNSURE) & ~leads
     open_end = F.col(slot_column("is_open", slot))
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
     leo_high = F.when(open_end, F.greatest(leo, F.col(C.LOG_END_OFFSET))).otherwise(leo)
     hw_high = F.when(open_end, F.greatest(clamped, F.col(C.RESPONSE_HIGH_WATERMARK))).otherwise(clamped)
     told_less = F.when(open_end, F.least(clamped, F.col(C.RESPONSE_HIGH_WATERMARK))).otherwise(clamped)
     hw_low = F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(told_less)
+
+    def high(bound: str, of_follower: Column) -> Column:
+        return F.when(leads, F.col(bound)).when(unsure, NO_BOUND).otherwise(of_follower)
+
     state = F.struct(
         F.get(F.col(SLOTS), F.lit(slot)).alias(C.REPLICA_ID),
         F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value).alias(C.ROLE),
@@ -117,11 +123,11 @@ def _state(slot: int) -> Column:
         F.when(leads, leo).otherwise(remote).alias(C.REMOTE_LEO),
         clamped.alias(C.HIGH_WATERMARK),
         F.coalesce(in_mask(F.col(N.ISR_MASK), slot), F.lit(False)).alias(C.IN_ISR),
-        _exactness(leads, open_end).alias(C.EXACTNESS),
-        leo.alias(C.LOG_END_OFFSET_LOW),
-        leo_high.alias(C.LOG_END_OFFSET_HIGH),
+        _exactness(leads, open_end | unsure).alias(C.EXACTNESS),
+        F.when(leads, F.col(C.LOG_END_OFFSET_LOW)).otherwise(leo).alias(C.LOG_END_OFFSET_LOW),
+        high(C.LOG_END_OFFSET_HIGH, leo_high).alias(C.LOG_END_OFFSET_HIGH),
         hw_low.alias(C.HIGH_WATERMARK_LOW),
-        F.when(leads, F.col(C.HIGH_WATERMARK_HIGH)).otherwise(hw_high).alias(C.HIGH_WATERMARK_HIGH),
+        high(C.HIGH_WATERMARK_HIGH, hw_high).alias(C.HIGH_WATERMARK_HIGH),
     )
     return F.when(touched & assigned, state)
 

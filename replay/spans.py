@@ -53,11 +53,21 @@ def spans(leader_timeline: DataFrame) -> DataFrame:
     )
 
 
-def contacts(replica_timeline: DataFrame) -> DataFrame:
-    """One row per replica and leader epoch it led or fetched successfully in, with the LEO it came to."""
+def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFrame:
+    """One row per replica and leader epoch it led or fetched successfully in, with the LEO it came to.
+
+    Where no request is logged, the ISR tells who fetched: who joined it, and who was in it to the epoch's end.
+    """
     took_part = (F.col(C.ROLE) == Role.LEADER.value) | (F.col(C.REMOTE_LEO) >= 0)
-    return (
-        replica_timeline.where(took_part)
-        .groupBy(*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH)
-        .agg(F.max(F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH)).alias(C.LOG_END_OFFSET))
+    leo = F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH).alias(C.LOG_END_OFFSET)
+    of_replica = (*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH)
+    heard = replica_timeline.where(took_part).select(*of_replica, leo)
+    in_order = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ)
+    joined = F.array_except(C.ISR, F.lag(C.ISR).over(in_order))
+    is_last = F.lead(C.EVENT_SEQ).over(in_order).isNull()
+    members = leader_timeline.where(F.col(C.ISR).isNotNull()).withColumn(
+        "members", F.when(is_last, F.col(C.ISR)).otherwise(joined)
     )
+    unheard = F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)
+    told = members.where(unheard).withColumn(C.REPLICA_ID, F.explode("members")).select(*of_replica, leo)
+    return heard.unionByName(told).groupBy(*of_replica).agg(F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET))

@@ -27,6 +27,7 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
     leader's LEO stays (KAFKA-7152), and while a change is in flight no other is proposed.
     """
     wait = longest_wait_ms(profile)
+    leader_timeline = _heard(leader_timeline)
     late = _not_caught_up(leader_timeline, wait)
     before = F.lag(C.EVENT_TIME).over(_in_order(*_OF_EPOCH))
     events = leader_timeline.where(F.col(C.ISR).isNotNull()).select(
@@ -60,6 +61,13 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
     )  # fmt: skip
     kind = IncidentKind.STALE_ISR_MEMBER
     return finding(stretches.where(lasted > wait), kind, Severity.WARNING, evidence, replica_id=F.col("who"))
+
+
+def _heard(leader_timeline: DataFrame) -> DataFrame:
+    """The events of leader epochs whose requests are all logged: of others nothing shows who was caught up."""
+    is_known = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
+    told = leader_timeline.withColumn("is_heard", F.bool_and(is_known).over(Window.partitionBy(*_OF_EPOCH)))
+    return told.where("is_heard").drop("is_heard")
 
 
 def _in_order(*of: str) -> WindowSpec:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay.bounds import with_bounds
 from replay.ends import ends
 from replay.events import events, placed
 from replay.evidence import decided_by_evidence
 from replay.leader import leader_states
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads, with_context
+from replay.log_ends import log_ends
 from replay.order import ordered_by_clock
 from replay.profile import Profile
 from replay.replica_rows import replica_states, replica_timeline
@@ -28,6 +30,8 @@ from replay.settings import with_min_isr_changes
 from replay.shown import with_shown_leaderships
 from replay.stable import transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
+from replay.told import told_by_leaders
+from replay.told_replicas import told_replicas, with_told_replicas
 from replay.truncations import truncations
 from replay.untold import with_untold_leaderships
 from schemas import columns as C
@@ -91,7 +95,12 @@ def reconstruct(
     states = keep(leader_states(ordered, slots, profile))
     starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)
     known = with_high_watermark(states, starts, slots, profile)
-    replicas = keep(replica_states(known, slots))
+    replicas = replica_states(known, slots)
+    if profile.has_silence:
+        known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
+        told = told_replicas(landed, begun)
+        replicas = with_told_replicas(replica_states(known, slots), told, known)
+    replicas = keep(replicas)
     if profile.has_transactions:
         stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))
     else:

@@ -12,6 +12,7 @@ from replay.exposure import exposure
 from replay.flapping import isr_flapping
 from replay.held_back import high_watermark_held
 from replay.positions import consumer_positions
+from replay.sources_found import rejected_shapes, sources_found
 from schemas import tables as T
 from schemas.tables import Table
 
@@ -50,5 +51,13 @@ VIEWS = (
     View(
         "consumer_positions", "A consumer's fetch, and where its position lay in the leader's log.",
         (T.FETCH_EVENTS, T.LEADER_TIMELINE), consumer_positions,
+    ),
+    View(
+        "sources_found", "A kind of file of one broker: its files, their time span, and the minutes that are missing.",
+        (T.SOURCE_FILES,), sources_found,
+    ),
+    View(
+        "rejected_shapes", "A shape of line that could not be used: why, how many there are, and one of them.",
+        (T.REJECTED_LINES,), rejected_shapes,
     ),
 )  # fmt: skip

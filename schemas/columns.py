@@ -18,11 +18,15 @@ from pyspark.sql.types import (
     LongType,
     MapType,
     StringType,
+    StructField,
+    StructType,
     TimestampType,
 )
 
 UNKNOWN_OFFSET = -1
 """`LogOffsetMetadata.UNKNOWN_OFFSET` of Kafka: not heard from. It takes part in a minimum and so holds the HW."""
+NO_BOUND = 2**63 - 1
+"""The upper bound of an offset that nothing bounds: no evidence says how far it came."""
 
 UNKNOWN_EPOCH = -1
 """`RecordBatch.NO_PARTITION_LEADER_EPOCH` of Kafka: an epoch that no line tells."""
@@ -55,6 +59,7 @@ class Field(str):
 
 INT, LONG, TEXT, BOOL, TIME = IntegerType(), LongType(), StringType(), BooleanType(), TimestampType()
 INTS = ArrayType(IntegerType())
+SPANS = ArrayType(StructType([StructField("from", TimestampType()), StructField("to", TimestampType())]))
 OFFSET_BY_REPLICA = MapType(IntegerType(), LongType())
 COUNT_BY_REASON = MapType(StringType(), LongType())
 KEYS = MapType(StringType(), StringType())
@@ -134,7 +139,7 @@ BROKER_EPOCH           = Field("broker_epoch",           LONG, "Registration epo
 EVENT_TYPE             = Field("event_type",             TEXT, "The protocol's step: see schemas.kinds.EventType.")
 LOG_END_OFFSET         = Field("log_end_offset",         LONG, "Offset of the next record (LEO); an exclusive end.")
 LOG_END_OFFSET_LOW     = Field("log_end_offset_low",     LONG, "Least LEO the evidence allows.")
-LOG_END_OFFSET_HIGH    = Field("log_end_offset_high",    LONG, "Greatest LEO the evidence allows.")
+LOG_END_OFFSET_HIGH    = Field("log_end_offset_high",    LONG, "Greatest LEO the evidence allows; 9223372036854775807 where nothing bounds it.")
 REMOTE_LEO_MAP         = Field("remote_log_end_offset",  OFFSET_BY_REPLICA, "The leader's idea of each other replica's LEO, from its last fetch; -1 not heard from.")
 REMOTE_LEO             = Field("remote_log_end_offset",  LONG, "The leader's idea of this replica's LEO, from its last fetch; -1 not heard from; of the leader: its LEO.")
 MAXIMAL_ISR            = Field("maximal_isr",            INTS, "ISR the HW waits for: the committed one and a replica whose joining is in flight.")
@@ -143,7 +148,7 @@ IS_ISR_INFERRED        = Field("is_isr_inferred",        BOOL, "No line tells of
 IS_UNDER_MIN_ISR       = Field("is_under_min_isr",       BOOL, "The committed ISR is smaller than min_isr.")
 HIGH_WATERMARK         = Field("high_watermark",         LONG, "Exclusive end of the committed records (HW).")
 HIGH_WATERMARK_LOW     = Field("high_watermark_low",     LONG, "Least HW the evidence allows.")
-HIGH_WATERMARK_HIGH    = Field("high_watermark_high",    LONG, "Greatest HW the evidence allows.")
+HIGH_WATERMARK_HIGH    = Field("high_watermark_high",    LONG, "Greatest HW the evidence allows; 9223372036854775807 where nothing bounds it.")
 HIGH_WATERMARK_LIMITED_BY = Field("high_watermark_limited_by", INTS, "Replicas whose LEO is what the HW waits at; empty where HW = LEO.")
 LOG_START_OFFSET       = Field("log_start_offset",       LONG, "First offset still kept.")
 LAST_STABLE_OFFSET     = Field("last_stable_offset",     LONG, "Exclusive end of what read_committed consumers see (LSO).")
@@ -189,6 +194,10 @@ LINES_READ             = Field("lines_read",             LONG, "Lines of the fil
 LINES_LANDED           = Field("lines_landed",           LONG, "Lines that gave at least one row.")
 LINES_REJECTED         = Field("lines_rejected",         LONG, "Lines that should have given a row and could not.")
 LINES_IGNORED          = Field("lines_ignored",          LONG, "Lines that say nothing of offsets, by a named reason.")
+BROKERS                = Field("brokers",                INTS, "Brokers that lines of the file name as their own; several where it is the log of several.")
+FIRST_AT               = Field("first_at",               TIME, "Minute of the first line; NULL of a file whose lines have no time.")
+LAST_AT                = Field("last_at",                TIME, "Minute of the last line.")
+GAPS                   = Field("gaps",                   SPANS, "Stretches without a line that are too long for a running broker.")
 IGNORED_BY_REASON      = Field("ignored_by_reason",      COUNT_BY_REASON, "Ignored lines by reason.")
 # fmt: on
 

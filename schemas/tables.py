@@ -113,7 +113,7 @@ REJECTED_LINES = Table(
 SOURCE_FILES = Table(
     "source_files", "A file that was read; its digest is what makes a second delivery of it land nothing.",
     grain=(C.CLUSTER_ID, C.DIGEST, C.KIND, C.BROKER_ID),
-    columns=(*LANDED, C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.DIGEST, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED,
+    columns=(*LANDED, C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.BROKERS, C.FIRST_AT, C.LAST_AT, C.GAPS, C.DIGEST, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED,
              C.LINES_IGNORED, C.IGNORED_BY_REASON),
     constraints=(("nothing_lost", "lines_read = lines_landed + lines_rejected + lines_ignored"),),
 )

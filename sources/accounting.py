@@ -11,6 +11,7 @@ from pyspark.sql.types import StructField, StructType
 
 from schemas import columns as C
 from schemas import tables as T
+from sources.coverage import coverage
 from sources.files import SourceFile
 from sources.outcomes import (
     IGNORED,
@@ -30,19 +31,26 @@ MAX_LINE_BYTES = 10_000_000
 WHOLE_FILE = 0
 """The line number of what is wrong with a file as a whole."""
 
-FILE_COLUMNS = (C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.DIGEST)
+FILE_COLUMNS = (C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.BROKERS, C.FIRST_AT, C.LAST_AT, C.GAPS, C.DIGEST)
 REJECTED_COLUMNS = tuple(c for c in T.REJECTED_LINES.columns if c not in T.LANDED)
 
 
-def of_bearable_length(lines: DataFrame) -> DataFrame:
+def of_bearable_length(lines: DataFrame, files: Iterable[SourceFile]) -> DataFrame:
     """The lines that a parser is to see."""
-    return lines.where(F.octet_length(C.LINE_TEXT) <= MAX_LINE_BYTES)
+    return lines.where(F.octet_length(C.LINE_TEXT) <= MAX_LINE_BYTES) if _has_long_lines(files) else lines
 
 
-def too_long(lines: DataFrame) -> DataFrame:
-    """The lines that none is, with their outcome."""
+def too_long(lines: DataFrame, files: Iterable[SourceFile]) -> list[DataFrame]:
+    """The lines that none is, with their outcome; no frame, and no pass over the files, where there is none."""
+    if not _has_long_lines(files):
+        return []
     long = lines.where(F.octet_length(C.LINE_TEXT) > MAX_LINE_BYTES)
-    return with_outcome(long, rejected("line too long")).select(*OUTCOME_COLUMNS)
+    return [with_outcome(long, rejected("line too long")).select(*OUTCOME_COLUMNS)]
+
+
+def _has_long_lines(files: Iterable[SourceFile]) -> bool:
+    # A character that is no UTF-8 is read as one of three bytes.
+    return any(3 * file.longest_line > MAX_LINE_BYTES for file in files)
 
 
 def outcomes_of(frames: Iterable[DataFrame]) -> DataFrame:
@@ -86,9 +94,9 @@ def overruled(outcomes: DataFrame, rejections: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def source_file_rows(spark: SparkSession, files: Iterable[SourceFile], outcomes: DataFrame) -> DataFrame:
+def source_file_rows(spark: SparkSession, files: Iterable[SourceFile], outcomes: DataFrame, timezone: str) -> DataFrame:
     """Rows of `source_files`: also of files without a line."""
-    rows = [(file.name, file.kind.value, file.broker_id, file.digest) for file in files]
+    rows = [_file_row(file, timezone) for file in files]
     listed = spark.createDataFrame(rows, StructType([StructField(str(c), c.type) for c in FILE_COLUMNS]))
     counts = outcomes.groupBy(C.SOURCE_FILE, OUTCOME, C.REASON).agg(F.count(F.lit(1)).alias("n"))
     by_reason = F.collect_list(F.when(F.col(OUTCOME) == IGNORED, F.struct(C.REASON, "n")))
@@ -105,6 +113,12 @@ def source_file_rows(spark: SparkSession, files: Iterable[SourceFile], outcomes:
         .fillna(0, [C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED, C.LINES_IGNORED])
         .withColumn(C.IGNORED_BY_REASON, F.coalesce(C.IGNORED_BY_REASON, no_reasons))
     )
+
+
+def _file_row(file: SourceFile, timezone: str) -> tuple[object, ...]:
+    covered = coverage(file.minutes, file.kind, timezone)
+    told = (sorted(file.brokers), covered.first, covered.last, list(covered.gaps))
+    return (file.name, file.kind.value, file.broker_id, *told, file.digest)
 
 
 def _lines(outcome: str) -> Column:

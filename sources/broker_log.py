@@ -16,15 +16,17 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas.kinds import FileKind
 from sources import outcomes
-from sources.line_patterns import (
+from sources.line_parts import (
     BROKER_SETTINGS,
     CONFIG_LINE,
     FETCHER_STARTS,
     FETCHER_STARTS_BEFORE_2_7,
+    TOPIC_SETTINGS,
+)
+from sources.line_patterns import (
     IDS,
     OFFSETS,
     SAME_LOGGER,
-    TOPIC_SETTINGS,
     WORDINGS,
     Wording,
 )
@@ -159,6 +161,7 @@ def _verdict() -> Column:
         .when(is_worded & (text("topic") == METADATA_TOPIC), outcomes.ignored("metadata partition"))
         .when(is_worded & _is_out_of_range(), outcomes.rejected("number out of range"))
         .when(is_worded & _lacks_fetchers(), outcomes.rejected("unreadable fetchers"))
+        .when(is_worded & _lacks_broker(), outcomes.rejected("no broker named, in a file of several"))
         .when(is_worded & _lacks_settings(), outcomes.ignored("no setting that bears on replication"))
         .when(is_worded | F.col(SETTING).isNotNull(), outcomes.landed())
         .when(F.col(HAS_CUE) & is_stamped, outcomes.rejected("cut line or unknown wording"))
@@ -195,6 +198,13 @@ def _overflows(field: Column, number_type: str) -> Column:
 def _lacks_fetchers() -> Column:
     starts = text("fetchers")
     return starts.isNotNull() & ~starts.rlike(FETCHER_STARTS) & ~starts.rlike(FETCHER_STARTS_BEFORE_2_7)
+
+
+def _lacks_broker() -> Column:
+    """The line tells of a partition at a broker that neither it nor its file names."""
+    wording = F.col(WORDING)
+    tells = wording["change"].isNotNull() | (F.size(wording["states"]) > 0)
+    return (F.col(C.BROKER_ID) < 0) & tells & F.array_contains(wording["fields"], "partition")
 
 
 def _lacks_settings() -> Column:

@@ -41,7 +41,8 @@ KINDS = (FileKind.LEADER_EPOCH_CHECKPOINT, *STATED_BY, FileKind.ABOUT)
 EPOCH_ENTRY = re.compile(r"^(\d{1,9}) (\d{1,18})$")
 OFFSET_ENTRY = re.compile(r"^(\S+) (\d{1,9}) (-?\d{1,18})$")
 COUNT = re.compile(r"^\d+$")
-FOLDER = re.compile(r"^(.+)-(\d+)$")
+FOLDER = re.compile(r"^(.+)-(\d{1,9})$")
+COLON = re.compile(r"\s*:")
 JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 
 
@@ -135,7 +136,7 @@ def _strings(text: str) -> Iterator[tuple[int, str, str]]:
     for match in JSON_STRING.finditer(text):
         number, position = number + text.count("\n", position, match.start()), match.start()
         value = json.loads(match[0])
-        if re.match(r"\s*:", text[match.end() :]):
+        if COLON.match(text, match.end()):
             partition = value
         else:
             yield number, partition, value
@@ -183,7 +184,7 @@ def _note(told: Checkpoints, file: SourceFile, number: int, line: str, outcome: 
 def _is_object(text: str) -> bool:
     try:
         return isinstance(json.loads(text), dict)
-    except ValueError:
+    except (ValueError, RecursionError):  # the latter of some thousand brackets in one another
         return False
 
 

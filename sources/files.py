@@ -12,13 +12,14 @@ import re
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from sources.errors import CaptureError
+from sources.sighting import Sighting, brokers_by_company
 
 GZIP_MAGIC = b"\x1f\x8b"
 SNIFFED_BYTES = 64 * 1024
@@ -31,9 +32,9 @@ ROTATION = re.compile(r"(\.gz|[._-]\d{4}-?\d{2}-?\d{2}([T_.-]?\d{2}([:.-]?\d{2})
 """`.1`, `.2026-11-21-10` (log4j), `-20261121` (logrotate), `.gz`, and several of them in a row."""
 
 KIND_BY_NAME = (
-    (r"^(kafka-)?request\.log$", FileKind.REQUEST_LOG),
-    (r"^state-change\.log$", FileKind.STATE_CHANGE_LOG),
-    (r"^server\.log$", FileKind.SERVER_LOG),
+    (r"^(.*[._-])?(kafka-)?request([._-].*)?\.log$", FileKind.REQUEST_LOG),
+    (r"^(.*[._-])?state-change([._-].*)?\.log$", FileKind.STATE_CHANGE_LOG),
+    (r"^(.*[._-])?server([._-].*)?\.log$", FileKind.SERVER_LOG),
     (r"^leader-epoch-checkpoints?(\.json)?$", FileKind.LEADER_EPOCH_CHECKPOINT),
     (r"^replication-offset-checkpoint$", FileKind.HW_CHECKPOINT),
     (r"^log-start-offset-checkpoint$", FileKind.LOG_START_CHECKPOINT),
@@ -46,6 +47,9 @@ KIND_BY_CONTENT = (
     (rb"\(state\.change\.logger\)", FileKind.STATE_CHANGE_LOG),
     (rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,10} (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ", FileKind.SERVER_LOG),
 )
+
+LOGS = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG)
+"""Kinds that a broker writes with log4j, a time on each line."""
 
 BROKER_FOLDER = re.compile(r"^broker-(\d+)$")
 CLUSTER_ID = re.compile(rb"Cluster ID = ([\w-]+)|of broker \d+ in cluster ([\w-]+)")
@@ -60,10 +64,16 @@ class SourceFile:
     """Relative to the capture, with `/`."""
     kind: FileKind
     broker_id: int
-    """From the folder `broker-N`; -1 where the file is the cluster's."""
+    """From the folder `broker-N`, else the one broker whose log its lines show it to be; -1 where there is none."""
     digest: str
     """SHA-256 of the content after decompression: a file packed later is the same file."""
     problem: str | None = None
+    brokers: frozenset[int] = frozenset()
+    """Brokers that its lines name as their own."""
+    minutes: frozenset[str] = frozenset()
+    """Minutes, as written, that have lines."""
+    longest_line: int = 0
+    """Bytes of its longest line."""
 
     @property
     def is_readable(self) -> bool:
@@ -97,7 +107,16 @@ def discover(root: Path) -> list[SourceFile]:
             f"{root}: nothing to read among {len(found)} files; looked for broker-N/ with kafka-request.log, "
             "state-change.log, server.log, segments/, checkpoints, and for cluster-metadata.txt"
         )
-    return found
+    return _attributed(found)
+
+
+def _attributed(files: list[SourceFile]) -> list[SourceFile]:
+    """The files, those outside of a broker's folder with the broker whose own log they are."""
+    logs = {file.name: file for file in files if file.broker_id == NO_REPLICA and file.kind in LOGS}
+    own = brokers_by_company(
+        {name: file.brokers for name, file in logs.items()}, {name: ROTATION.sub("", name) for name in logs}
+    )
+    return [replace(file, broker_id=own.get(file.name, file.broker_id)) for file in files]
 
 
 def cluster_id(files: list[SourceFile]) -> str | None:
@@ -129,13 +148,16 @@ def _walk(root: Path) -> Iterator[Path]:
 
 def _inspect(root: Path, path: Path) -> SourceFile:
     name = path.relative_to(root).as_posix()
-    digest, head, problem = _digest(path)
+    broker_id = _broker_id(name)
+    sighting = Sighting(names_brokers=broker_id == NO_REPLICA)
+    digest, head, problem = _digest(path, sighting)
     problem = problem or _mismatch(path, head)
     kind = _kind(path, head) if problem not in UNREADABLE else _kind_by_name(path)
-    return SourceFile(path, name, kind, _broker_id(name), digest, problem)
+    minutes = sighting.minutes if kind in LOGS else frozenset()
+    return SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers, minutes, sighting.longest_line)
 
 
-def _digest(path: Path) -> tuple[str, bytes, str | None]:
+def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:
     """The digest, the first bytes, and the damage met on the way."""
     sha, head, problem = hashlib.sha256(), b"", None
     with _open(path) as stream:
@@ -143,8 +165,10 @@ def _digest(path: Path) -> tuple[str, bytes, str | None]:
             while chunk := stream.read(CHUNK_BYTES):
                 head = head or chunk[:SNIFFED_BYTES]
                 sha.update(chunk)
+                sighting.see(chunk)
         except (EOFError, OSError, zlib.error):
             problem = TRUNCATED
+    sighting.end()
     return sha.hexdigest(), head, problem
 
 

@@ -63,14 +63,14 @@ def land(
 ) -> Landing:  # fmt: skip
     """The delivery's rows of every landing table; `known` has those of earlier deliveries of the cluster, by table."""
     spark = lines.sparkSession
-    parsed = _parse(accounting.of_bearable_length(lines), files, timezone)
+    parsed = _parse(accounting.of_bearable_length(lines, files), files, timezone)
     earlier = _Earlier(known, capture_id, files)
     epoch_starts, checkpointed, configured, checkpoint_outcomes = read_checkpoints(files).frames(spark)
     rows = _rows(parsed, checkpointed, epoch_starts, earlier)
     rejections = rows.pop(T.REJECTED_LINES.name)
     settings = (server_log.setting_rows(parsed.logs), metadata_dump.setting_rows(parsed.metadata), configured)
     outcomes = accounting.outcomes_of(
-        [*parsed.frames, checkpoint_outcomes, accounting.too_long(lines), accounting.damaged(spark, files)]
+        [*parsed.frames, checkpoint_outcomes, *accounting.too_long(lines, files), accounting.damaged(spark, files)]
     ).transform(accounting.overruled, rejections)
     tables = rows | {
         T.BROKER_REGISTRATIONS.name: metadata_dump.registration_rows(parsed.metadata),
@@ -83,7 +83,7 @@ def land(
         return table.conform(frame.withColumns(of_delivery))
 
     conformed = {table.name: conform(table, tables[table.name]) for table in T.LANDING_TABLES if table.name in tables}
-    source_files = conform(T.SOURCE_FILES, accounting.source_file_rows(spark, files, outcomes))
+    source_files = conform(T.SOURCE_FILES, accounting.source_file_rows(spark, files, outcomes, timezone))
     return Landing(conformed, source_files)
 
 

@@ -30,7 +30,7 @@ TP = "{topic}-{partition}"
 TOPIC_ID = r"(?:Some\(|Optional\[|None|Optional\.empty)?{topic_id}[)\]]?"
 BROKER, PARTITION = r"\[Broker id={broker}\] ", r"\[Partition \S+ broker={broker}\] "
 PARTITION_TP = rf"\[Partition {TP} broker={{broker}}\] "
-LOG_TP = rf"\[(?:UnifiedLog|Log|LogLoader) partition={TP}, dir=[^\]]*\] "
+LOG_TP = rf"\[(?:UnifiedLog|LocalLog|Log|LogLoader) partition={TP}, dir=[^\]]*\] "
 FETCHER = r"\[ReplicaFetcher replicaId={broker}, leaderId=\d+, fetcherId=\d+\] "
 STATE = (
     r"LeaderAndIsrPartitionState\(topicName='[^']*', partitionIndex=\d+, controllerEpoch=-?\d+, leader={leader_id}, "
@@ -95,10 +95,10 @@ STATE_CHANGE_WORDINGS = (
     Wording("leader", "2.6-3.2", "logger", STARTS,
             BROKER + "Leader " + TP + " starts at leader epoch {leader_epoch} from offset {log_end_offset} with high watermark {high_watermark} "
             r"ISR \[{isr}\] addingReplicas \[{adding_replicas}\] removingReplicas \[{removing_replicas}\]\.", K.BECOME_LEADER, LEADER_STATES),
-    Wording("leader", "2.4-2.5", "Partition", STARTS,
+    Wording("leader", "2.4.1-2.5", "Partition", STARTS,
             PARTITION + TP + r" starts at leader epoch {leader_epoch} from offset {log_end_offset} with high watermark {high_watermark}\.",
             K.BECOME_LEADER, LEADER_STATES),
-    Wording("leader", "0.11-2.3", "Partition", "starts at Leader Epoch ",
+    Wording("leader", "0.11-2.4.0", "Partition", "starts at Leader Epoch ",
             PARTITION + TP + r" starts at Leader Epoch {leader_epoch} from offset {log_end_offset}\. ", K.BECOME_LEADER, LEADER_STATES[:1]),
     # "Previous leader" of 3.6.0-4.1 is the new one (its fields are overwritten before the line is written): not read.
     Wording("follower", "3.3-", "logger", STARTS,
@@ -130,7 +130,7 @@ STATE_CHANGE_WORDINGS = (
     Wording("follower's metadata", "1.0-3.2", "logger", SKIPPED_FOLLOWER, r".* state change (?:after marking|with correlation id|since)",
             ignored="metadata applied, but not told"),
     Wording("new partition", "2.8-", "logger", "Creating new partition ",
-            BROKER + "Creating new partition " + TP + " with topic id " + TOPIC_ID + r"\.?$", states=((S.PARTITION_CREATED, ""),)),
+            BROKER + "Creating new partition " + TP + " with topic id " + TOPIC_ID + r"\.?(?: ?A topic with the same name .*)?$", states=((S.PARTITION_CREATED, ""),)),
 )
 
 SERVER_WORDINGS = (
@@ -145,6 +145,8 @@ SERVER_WORDINGS = (
     Wording("ISR change rejected", "3.3-", "Partition", "Failed to alter partition to ",
             PARTITION_TP + r"Failed to alter partition to .* since the controller rejected the request with \w+\. .* latest committed state "
             r"CommittedPartitionState\(isr=\w*[(\[]{isr}[)\]]", K.ISR_CHANGE_REJECTED),
+    Wording("ISR change rejected", "0.8-2.7", "Partition", "Cached zkVersion ",
+            PARTITION_TP + r"Cached zkVersion \[?{partition_epoch}\]? not equal to that in zookeeper, skip updating ISR$", K.ISR_CHANGE_REJECTED),
     Wording("high watermark loaded", "2.4-", "Partition", "Log loaded for partition ",
             PARTITION_TP + r"Log loaded for partition \S+ with initial high watermark {offset}$", states=((S.LOADED_HW, "offset"),)),
     Wording("no checkpoint", "0.8-", "Partition", "No checkpointed highwatermark", r".*", ignored="no checkpointed high watermark"),
@@ -161,6 +163,10 @@ SERVER_WORDINGS = (
             LOG_TP + "Incremented log start offset to {offset} due to ", states=((S.LOG_START_MOVED, "offset"),)),
     Wording("log start moved", "0.11-2.5", "UnifiedLog", "Incrementing log start offset to ",
             LOG_TP + r"Incrementing log start offset to {offset}$", states=((S.LOG_START_MOVED, "offset"),)),
+    Wording("segment rolled", "3.1-", "LocalLog", "Rolled new log segment at offset ",
+            LOG_TP + r"Rolled new log segment at offset {offset} in [\d.]+ ms\.$", states=((S.SEGMENT_ROLLED, "offset"),)),
+    Wording("segment rolled", "0.8-3.0", "UnifiedLog", "Rolled new log segment at offset ",
+            LOG_TP + r"Rolled new log segment at offset {offset} in [\d.]+ ms\.$", states=((S.SEGMENT_ROLLED, "offset"),)),
     Wording("other log loaded", "2.6-", "LogManager", "Completed load of Log(", r"Completed load of Log\(dir=[^,]*-(?:future|delete|stray), ",
             ignored="load of a log that is no replica"),
     Wording("log loaded", "2.6-", "LogManager", "Completed load of Log(",
@@ -169,13 +175,13 @@ SERVER_WORDINGS = (
     Wording("log loaded", "1.1-2.5", "UnifiedLog", "Completed load of log with ",
             LOG_TP + r"Completed load of log with \d+ segments, log start offset {log_start_offset} and log end offset {log_end_offset} in ",
             states=LOADED_STATES),
-    Wording("truncation asked for", "3.0-", "ReplicaFetcherThread", "Truncating partition ",
+    Wording("truncation asked for", "3.1-", "ReplicaFetcherThread", "Truncating partition ",
             FETCHER + "Truncating partition " + TP + r" with \w*TruncationState\(offset={offset}, completed=\w+\) due to leader epoch and offset ",
             states=((S.TRUNCATION_TARGET, "offset"),)),
-    Wording("truncation to the high watermark", "3.0-", "ReplicaFetcherThread", "Truncating partition ",
+    Wording("truncation to the high watermark", "3.1-", "ReplicaFetcherThread", "Truncating partition ",
             FETCHER + "Truncating partition " + TP + r" with \w*TruncationState\(offset={offset}, completed=\w+\) due to local high watermark {high_watermark}$",
             states=((S.TRUNCATION_TARGET, "offset"), (S.TRUNCATION_TO_HW, "high_watermark"))),
-    Wording("truncation to the high watermark", "2.1-2.8", "ReplicaFetcherThread", "Truncating partition ",
+    Wording("truncation to the high watermark", "2.1-3.0", "ReplicaFetcherThread", "Truncating partition ",
             FETCHER + "Truncating partition " + TP + r" to local high watermark {high_watermark}$",
             states=((S.TRUNCATION_TARGET, "high_watermark"), (S.TRUNCATION_TO_HW, "high_watermark"))),
     Wording("truncation below the high watermark", "0.11-4.1", "ReplicaFetcherThread", " below high watermark ",
@@ -225,24 +231,3 @@ SAME_LOGGER = {
     "BrokerMetadataPublisher": "DynamicConfigPublisher",
 }
 """Loggers that were renamed, to the name the wordings have."""
-
-LAGGARD = r"\(brokerId: (\d+), endOffset: (-?\d+)"
-FETCHER_STARTS = (
-    r"([^\s,(]+)-(\d+) -> InitialFetchState[\[(](?:topicId=)?(?:Some\(|Optional\[)?([\w-]{22})?[^B]*"
-    r"BrokerEndPoint[\[(][^\])]*[\])], ?(?:currentLeaderEpoch=)?(-?\d+), ?(?:initOffset=)?(-?\d+)[\])]"
-)
-"""Of each partition: topic, partition, topic id, leader epoch, offset (2.7 and later)."""
-
-FETCHER_STARTS_BEFORE_2_7 = r"([^\s,(]+)-(\d+) -> \(offset=(-?\d+), leaderEpoch=(-?\d+)\)"
-
-CONFIG_LINE = r"^\s+([\w.]+) = (.*)$"
-CONFIG_HEADER = "KafkaConfig values"
-
-TOPIC_SETTINGS = ("min.insync.replicas", "unclean.leader.election.enable", "message.format.version")
-"""Settings of a topic that bear on replication."""
-
-BROKER_SETTINGS = (
-    *TOPIC_SETTINGS[:2], "replica.lag.time.max.ms", "replica.fetch.wait.max.ms", "inter.broker.protocol.version",
-    "log.message.format.version", "replica.high.watermark.checkpoint.interval.ms", "default.replication.factor",
-)  # fmt: skip
-"""Settings of a broker that do."""

@@ -17,7 +17,7 @@ from pyspark.sql.window import WindowSpec
 from schemas import columns as C
 from schemas import tables as T
 from sources import outcomes
-from sources.line_patterns import BROKER_SETTINGS, TOPIC_SETTINGS
+from sources.line_parts import BROKER_SETTINGS, TOPIC_SETTINGS
 
 CHANGE_COLUMNS = tuple(c for c in T.METADATA_CHANGES.columns if c not in T.LANDED)
 REGISTRATION_COLUMNS = tuple(c for c in T.BROKER_REGISTRATIONS.columns if c not in T.LANDED)

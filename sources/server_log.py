@@ -10,7 +10,7 @@ from schemas import tables as T
 from schemas.kinds import StatementKind
 from sources import outcomes
 from sources.broker_log import SETTING, TOLD, WORDING, number, text
-from sources.line_patterns import (
+from sources.line_parts import (
     CONFIG_HEADER,
     CONFIG_LINE,
     FETCHER_STARTS,

@@ -40,7 +40,8 @@ def profile(told: History | Story) -> Profile:
 def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
     """One profile for many clusters, by cluster id: planning a replay costs more than running hundreds of histories."""
     rules = {}
-    for rule in (one for one in fields(Profile) if one.name != "has_transactions"):
+    stages = [one.name for one in fields(Profile) if one.name.startswith("has_")]
+    for rule in (one for one in fields(Profile) if one.name not in stages):
         clusters_of = defaultdict(list)
         for cluster_id, spoken in profiles.items():
             clusters_of[getattr(spoken, rule.name)].append(cluster_id)
@@ -49,7 +50,6 @@ def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
             chosen = F.when(F.col(C.CLUSTER_ID).isin(clusters_of[value]), F.lit(value)).otherwise(F.lit(chosen))
         rules[rule.name] = chosen
     # Not rules but stages more: all go through them if one must.
-    stages = [one.name for one in fields(Profile) if one.name.startswith("has_")]
     return replace(
         Profile(**rules), **{stage: any(getattr(spoken, stage) for spoken in profiles.values()) for stage in stages}
     )

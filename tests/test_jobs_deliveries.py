@@ -83,6 +83,15 @@ def test_only_new_content_is_left(empty: Warehouse, deliver: Deliver) -> None:
     assert filter_new(empty, "another cluster", given) == given[:3]
 
 
+def test_a_log_that_names_no_broker_is_the_same_beside_files_that_tell(empty: Warehouse, deliver: Deliver) -> None:
+    """A quiet file of a flat folder: first alone, then with the rest of its broker's log, or the other way round."""
+    deliver("quiet", "first", file("a", broker_id=-1), file("b"))
+
+    assert filter_new(empty, "quiet", [file("a"), file("b", broker_id=-1), file("c", broker_id=-1)]) == [
+        file("c", broker_id=-1)
+    ]
+
+
 def test_a_finished_delivery_stays(empty: Warehouse, deliver: Deliver) -> None:
     """Nothing is taken back from a warehouse in order, nor from an empty one."""
     assert not withdraw_unfinished(empty, "finished")

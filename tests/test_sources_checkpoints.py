@@ -101,3 +101,18 @@ def test_about_tells_the_version_and_settings(tmp_path: Path) -> None:
         "landed",
         "ignored: no setting",
     ]
+
+
+@pytest.mark.parametrize("name", ["leader-epoch-checkpoints.json", "about.json"])
+@pytest.mark.parametrize("content", ["[" * 100_000, '{"a":' * 50_000])
+def test_json_deeper_than_a_stack_is_no_json(tmp_path: Path, name: str, content: str) -> None:
+    """And no crash."""
+    assert outcomes(read(tmp_path, name, content)) == ["rejected: not JSON"]
+
+
+def test_a_partition_with_too_many_digits_is_none(tmp_path: Path) -> None:
+    """Its number would fit no column."""
+    told = read(tmp_path, "leader-epoch-checkpoints.json", '{"t-99999999999": ["0", "1", "0 0"]}')
+
+    assert told.epoch_starts == []
+    assert outcomes(told) == ["rejected: no entry of a checkpoint"]

@@ -64,6 +64,17 @@ def test_creating_a_table_again_leaves_it_alone(warehouse: Warehouse, spark: Spa
     assert ids(warehouse) == ["one"]
 
 
+def test_a_warehouse_of_an_older_schema_is_refused(warehouse: Warehouse, spark: SparkSession) -> None:
+    """Its tables lack columns; the word says what to do."""
+    location = warehouse.location(INCIDENTS)
+    spark.sql(f"ALTER TABLE delta.`{location}` SET TBLPROPERTIES ('tidegauge.schema_version' = '1')")
+    reopened = Warehouse(spark, warehouse.path)
+
+    for touch in (reopened.create, reopened.read):
+        with pytest.raises(CouldNotRunError, match="has schema version 1, this tidegauge works with 2; land the"):
+            touch(INCIDENTS)
+
+
 def test_an_append_counts_its_rows_and_lands_once(warehouse: Warehouse, spark: SparkSession) -> None:
     """The same transaction again changes nothing; another one adds."""
     two = rows(spark, INCIDENTS, incident("one", "a"), incident("two", "a"))

@@ -1,0 +1,78 @@
+"""Silence: times of which a broker's request log tells nothing, because it has none, or it was cut or rotated away.
+
+A broker that leads is asked all the time: each follower fetches at least every replica.fetch.wait.max.ms. Where no
+request of anybody is logged for a minute, the log is not there; what a leader did meanwhile is known only where a line
+of server.log or state-change.log states it (`replay.told`), and between bounds in between (`replay.bounds`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import AppendSource, ChangeKind
+
+SILENT_US = 60_000_000
+"""Longer than this without any request of a broker is silence."""
+
+AT_US = "at_us"
+HEARD_UNTIL_US = "heard_until_us"
+"""bigint: the broker's last request before a silent moment; NULL where it had none."""
+
+_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
+
+
+def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per broker and stretch of its request log: `from_us` and `to_us`, its first and last request."""
+    logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
+    at = F.unix_micros(C.EVENT_TIME).alias(AT_US)
+    asked = landed[T.FETCH_EVENTS.name].select(*_BROKER, at).unionByName(logged.select(*_BROKER, at))
+    bucket = F.expr(f"{AT_US} div {SILENT_US}")
+    stretches = asked.groupBy(*_BROKER, bucket.alias("bucket")).agg(
+        F.min(AT_US).alias("from_us"), F.max(AT_US).alias("to_us")
+    )
+    in_order = Window.partitionBy(*_BROKER).orderBy("bucket")
+    begins = F.coalesce(F.col("from_us") - F.lag("to_us").over(in_order) > SILENT_US, F.lit(True))
+    number = F.sum(begins.cast("int")).over(in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    numbered = stretches.withColumn("begins", begins).withColumn("number", number)
+    return numbered.groupBy(*_BROKER, "number").agg(F.min("from_us").alias("from_us"), F.max("to_us").alias("to_us"))
+
+
+def in_silence(moments: DataFrame, heard_of: DataFrame) -> DataFrame:
+    """The rows of `moments` (with `broker_id` and `at_us`) that lie in silence, with `heard_until_us`.
+
+    `heard_of` is `heard`.
+    """
+    stretch = F.struct("from_us", "to_us")
+    per_broker = heard_of.groupBy(*_BROKER).agg(F.collect_list(stretch).alias("stretches"))
+    known = moments.join(F.broadcast(per_broker), [str(c) for c in _BROKER], "left")
+    near = F.exists(
+        "stretches",
+        lambda it: F.col(AT_US).between(it["from_us"] - SILENT_US, it["to_us"] + SILENT_US),
+    )
+    before = F.filter("stretches", lambda it: it["to_us"] < F.col(AT_US))
+    until = F.array_max(F.transform(before, lambda it: it["to_us"]))
+    return known.where(~F.coalesce(near, F.lit(False))).withColumn(HEARD_UNTIL_US, until).drop("stretches")
+
+
+def silent_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per change that a leader applied in silence."""
+    leads = F.col(C.LEADER_ID) == F.col(C.BROKER_ID)
+    changes = landed[T.LEADER_CHANGES.name].where(leads & (F.col(C.CHANGE_KIND) != ChangeKind.ASSIGNED.value))
+    return in_silence(changes.withColumn(AT_US, F.unix_micros(C.EVENT_TIME)), heard(landed))
+
+
+def with_heard_batches(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
+    """Return the tables without the appends that only a dump tells of and that lie in silence.
+
+    Between logged appends a batch's time is held by theirs; in silence it is the producer's word alone.
+    """
+    appends = landed[T.PRODUCE_EVENTS.name].withColumn(AT_US, F.unix_micros(C.EVENT_TIME))
+    of_request = F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
+    silent = in_silence(appends.where(~of_request), heard(landed)).select(C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
+    line = [str(c) for c in (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)]
+    return {**landed, T.PRODUCE_EVENTS.name: appends.drop(AT_US).join(silent, line, "left_anti")}

@@ -1,0 +1,96 @@
+"""What a capture covers: from when to when each broker's log of each kind tells, where it stops, and what that allows.
+
+Plain Python on the driver, from the minutes that have lines: known before anything is parsed.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from zoneinfo import ZoneInfo
+
+from schemas.columns import NO_REPLICA
+from schemas.kinds import FileKind
+from sources.files import SourceFile
+
+MINUTE = timedelta(minutes=1)
+
+QUIET = {FileKind.REQUEST_LOG: 2 * MINUTE, FileKind.SERVER_LOG: 120 * MINUTE}
+"""How long a running broker may write nothing: followers fetch all the time; a quiet one still cleans up now and then.
+A broker's state changes may be years apart: their log has no gaps."""
+
+ALLOWS = {
+    FileKind.REQUEST_LOG: "each step of HW and LEO",
+    FileKind.SERVER_LOG: "ISRs, truncations, HW and LEO where lines state them, bounds between",
+    FileKind.STATE_CHANGE_LOG: "leaders, ISRs, HW and LEO at elections",
+    FileKind.SEGMENT_DUMP: "which records the log held at the end",
+    FileKind.METADATA_DUMP: "elections and ISRs as the controller decided them",
+    FileKind.LEADER_EPOCH_CHECKPOINT: "where each leader epoch began",
+    FileKind.HW_CHECKPOINT: "HW as last written to disk",
+    FileKind.LOG_START_CHECKPOINT: "log start as last written to disk",
+    FileKind.ABOUT: "version and settings",
+    FileKind.UNKNOWN: "nothing: of no known kind",
+}
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """First and last minute in UTC, and the gaps between; None and none where no line has a time."""
+
+    first: datetime | None = None
+    last: datetime | None = None
+    gaps: tuple[tuple[datetime, datetime], ...] = ()
+
+
+@dataclass(frozen=True)
+class Found:
+    """What there is of one kind and broker."""
+
+    kind: FileKind
+    brokers: tuple[int, ...]
+    files: int
+    covered: Coverage
+
+    @property
+    def allows(self) -> str:
+        """What it tells, and from when to when."""
+        told = ALLOWS[self.kind]
+        return f"{told}, but for {len(self.covered.gaps)} gaps" if self.covered.gaps else told
+
+
+def coverage(minutes: Iterable[str], kind: FileKind, timezone: str) -> Coverage:
+    """The span of some minutes of local time, and what is missing in it."""
+    zone = ZoneInfo(timezone)
+    times = sorted(_instant(minute, zone) for minute in minutes if _is_time(minute))
+    if not times:
+        return Coverage()
+    quiet = QUIET.get(kind)
+    gaps = tuple((a, b) for a, b in pairwise(times) if quiet is not None and b - a > quiet)
+    return Coverage(times[0], times[-1], gaps)
+
+
+def found(files: Iterable[SourceFile], timezone: str) -> list[Found]:
+    """What there is, by kind and broker; a gap is one of all files together, so that rotation makes none."""
+    groups: dict[tuple[FileKind, tuple[int, ...]], list[SourceFile]] = defaultdict(list)
+    for file in files:
+        own = (file.broker_id,) if file.broker_id != NO_REPLICA else tuple(sorted(file.brokers))
+        groups[file.kind, own].append(file)
+    return [
+        Found(kind, brokers, len(group), coverage(set().union(*(f.minutes for f in group)), kind, timezone))
+        for (kind, brokers), group in sorted(groups.items())
+    ]
+
+
+def _is_time(minute: str) -> bool:
+    try:
+        datetime.strptime(minute, "%Y-%m-%d %H:%M")  # noqa: DTZ007 - the zone comes later
+    except ValueError:
+        return False
+    return True
+
+
+def _instant(minute: str, zone: ZoneInfo) -> datetime:
+    return datetime.strptime(minute, "%Y-%m-%d %H:%M").replace(tzinfo=zone).astimezone(UTC)

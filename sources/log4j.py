@@ -1,0 +1,100 @@
+"""Another layout of log lines, as a log4j PatternLayout says it: rewritten to Kafka's own before anything is parsed.
+
+`%d{dd/MM/yyyy HH:mm:ss.SSS} %-5p %c{1} [%t] - %m%n` becomes one regular expression, each line that matches it becomes
+`[2026-11-21 10:36:42,604] INFO message (logger)`; another line stays as it is: a stack trace has no layout.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas.kinds import FileKind
+from sources.errors import CaptureError
+
+ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
+DATE_FORMATS = {"": ISO8601, "ISO8601": ISO8601, "DEFAULT": ISO8601}
+
+CONVERSION = re.compile(r"%(?:(%)|(-?\d*(?:\.-?\d+)?)([a-zA-Z]+)((?:\{[^}]*\})*))")
+DATE_PART = re.compile(r"(yyyy|MM|dd|HH|mm|ss|SSS+)|'([^']*)'|(.)")
+DIGITS = {"yyyy": r"(\d{4})", "MM": r"(\d\d)", "dd": r"(\d\d)", "HH": r"(\d\d)", "mm": r"(\d\d)", "ss": r"(\d\d)"}
+
+CONVERSIONS = {
+    "d": "date", "date": "date",
+    "p": "level", "level": "level", "le": "level",
+    "c": "logger", "logger": "logger", "lo": "logger",
+    "m": "message", "msg": "message", "message": "message",
+    "n": "end",
+}  # fmt: skip
+FIELDS = {"level": r"([A-Z]+)", "logger": r"([\w.$-]+)", "message": r"(.*)"}
+LOGS = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG)
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout as a regular expression, and what its groups make of a line."""
+
+    regex: str
+    rewritten: str
+    """Kafka's own layout, with `$1` for a group."""
+
+
+def layout_of(pattern: str) -> Layout:
+    """The layout of a log4j pattern; one that leaves out time, level, logger or message is refused."""
+    regex, groups, at = "", [], 0
+    for match in CONVERSION.finditer(pattern):
+        regex += re.escape(pattern[at : match.start()])
+        at = match.end()
+        part, names = _conversion(match)
+        regex += part
+        groups += names
+    place = {name: number for number, name in enumerate(groups, 1)}
+    missing = [name for name in ("yyyy", "MM", "dd", "HH", "mm", "ss", *FIELDS) if name not in place]
+    if missing:
+        message = f"log pattern {pattern!r} does not tell {', '.join(missing)}"
+        raise CaptureError(message)
+    ms = f"${place['SSS']}" if "SSS" in place else "000"
+    date = "-".join(f"${place[name]}" for name in ("yyyy", "MM", "dd"))
+    time = ":".join(f"${place[name]}" for name in ("HH", "mm", "ss"))
+    rest = f"${place['level']} ${place['message']} (${place['logger']})"
+    return Layout(f"^{regex}{re.escape(pattern[at:])}\\s*$", f"[{date} {time},{ms}] {rest}")
+
+
+def _conversion(match: re.Match[str]) -> tuple[str, list[str]]:
+    """A conversion as a regular expression, and the names of its groups."""
+    if match[1]:
+        return "%", []
+    kind = CONVERSIONS.get(match[3], "other")
+    if kind == "end":
+        return "", []
+    if kind == "date":
+        option = match[4][1:].split("}")[0] if match[4] else ""
+        return _date(DATE_FORMATS.get(option, option))
+    if kind == "other":
+        return ".*?", []
+    # A field may be padded on either side.
+    return rf"\s*{FIELDS[kind]}\s*" if match[2] else FIELDS[kind], [kind]
+
+
+def _date(date_format: str) -> tuple[str, list[str]]:
+    regex, names = "", []
+    for name, quoted, literal in DATE_PART.findall(date_format):
+        if name:
+            names.append("SSS" if name.startswith("SSS") else name)
+            regex += DIGITS.get(name, r"(\d{3,9})")
+        else:
+            regex += re.escape(quoted or literal)
+    return regex, names
+
+
+def in_kafkas_layout(lines: DataFrame, layout: Layout | None) -> DataFrame:
+    """The lines, those of logs rewritten where they are in the layout; `None` is Kafka's own."""
+    if layout is None:
+        return lines
+    rewritten = F.regexp_replace(F.col(C.LINE_TEXT), layout.regex, layout.rewritten)
+    of_log = F.col(C.KIND).isin([kind.value for kind in LOGS])
+    return lines.withColumn(C.LINE_TEXT, F.when(of_log, rewritten).otherwise(F.col(C.LINE_TEXT)))

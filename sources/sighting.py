@@ -1,0 +1,95 @@
+"""What a log shows at a glance, read once on the driver with its digest: the brokers its lines name, and the minutes.
+
+Of a broker's own log every prefix in brackets names that broker (`[Partition t-0 broker=1]`, `[Broker id=1]`,
+`[ReplicaFetcherManager on broker 1]`); lines of several brokers in one file name each its own.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+
+PREFIX_BYTES = 240
+"""Enough for the time, the level and the prefix of a message: a topic's name has at most 249 letters, few do."""
+
+OF_BROKER = re.compile(
+    rb"^\[?[\d :,.T-]{19,30}\]?\s+(?:\[[^\]]*\]\s+)?[A-Z]+\s+"
+    rb"\[(?:(?:[^\]\n]* )?(?:id|broker|brokerId|nodeId|replicaId)=(\d{1,9})\b"
+    rb"|[\w ]+ on broker (\d{1,9})\]|GroupCoordinator (\d{1,9})\]|Broker id=(\d{1,9})\])"
+)
+SETTING = re.compile(rb"^\s+(?:broker|node)\.id = (\d{1,9})\s*$")
+MINUTE = re.compile(rb"^\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)$")
+
+KIND_WORDS = re.compile(
+    r"(kafka-?)?(request|state-change|server|controller|log-cleaner|authorizer|kafkaServer)(\.log|\.out)?"
+)
+
+DATE = re.compile(r"\d{4}-?\d\d-?\d\d([T_.-]?\d\d([:.-]?\d\d){0,2})?")
+
+
+class Sighting:
+    """What the chunks of a file have shown so far."""
+
+    def __init__(self, *, names_brokers: bool) -> None:
+        self._names_brokers = names_brokers
+        self._rest = b""
+        self._length = self.longest_line = 0
+        self._heads: set[bytes] = set()
+        self._brokers: set[int] = set()
+
+    def see(self, chunk: bytes) -> None:
+        """Take the next bytes of the file."""
+        *ends, rest = chunk.split(b"\n")
+        if ends:
+            self.longest_line = max(self.longest_line, self._length + len(ends[0]), *map(len, ends))
+            self._length = 0
+            self._take([self._rest + ends[0], *ends[1:]])
+            self._rest = b""
+        self._length += len(rest)
+        self._rest = (self._rest + rest)[:PREFIX_BYTES]
+
+    def end(self) -> None:
+        """Take what is left of a file whose last line has no end."""
+        self.longest_line = max(self.longest_line, self._length)
+        self._take([self._rest])
+
+    def _take(self, lines: Iterable[bytes]) -> None:
+        for line in lines:
+            self._heads.add(line[:17] if line[:1] == b"[" else line[:16])
+            if self._names_brokers and (match := OF_BROKER.match(line[:PREFIX_BYTES]) or SETTING.match(line)):
+                self._brokers.add(int(next(group for group in match.groups() if group is not None)))
+
+    @property
+    def brokers(self) -> frozenset[int]:
+        """The brokers that lines name as their own."""
+        return frozenset(self._brokers)
+
+    @property
+    def minutes(self) -> frozenset[str]:
+        """The minutes that have lines, such as `2025-02-06 17:03`."""
+        matches = (MINUTE.match(head) for head in self._heads)
+        return frozenset(f"{match[1].decode()} {match[2].decode()}" for match in matches if match)
+
+
+def brokers_by_company(stated: Mapping[str, frozenset[int]], base_of: Mapping[str, str]) -> dict[str, int]:
+    """The broker of each file that is one broker's own: its lines name no other, or those of its company do not.
+
+    A company is the files of a folder whose names differ in nothing but the log and its rotation. `stated` has the
+    brokers that each file's lines name, `base_of` its name without the rotation.
+    """
+    companies: dict[tuple[str, str], set[int]] = defaultdict(set)
+    for name, brokers in stated.items():
+        companies[_company(base_of[name])].update(brokers)
+    found = {}
+    for name, brokers in stated.items():
+        company = companies[_company(base_of[name])]
+        own = brokers or company
+        if len(own) == 1:
+            found[name] = next(iter(own))
+    return found
+
+
+def _company(base: str) -> tuple[str, str]:
+    folder, _, name = base.rpartition("/")
+    return folder, DATE.sub("", KIND_WORDS.sub("", name)).strip("._-")

@@ -27,6 +27,8 @@ th { color: var(--soft); font-weight: 600; white-space: nowrap; } td.number, th.
 .valid { color: var(--valid); } .invalid { color: var(--invalid); font-weight: 600; }
 .unknown { color: var(--unknown); } .error { color: var(--error); font-weight: 600; }
 .chart { width: 100%; }
+details { margin: .3rem 0; color: var(--soft); font-size: .85rem; } summary { cursor: pointer; }
+pre { background: var(--card); border: 1px solid var(--line); border-radius: .4rem; padding: .6rem; overflow-x: auto; }
 """
 
 TEMPLATE = """\
@@ -69,6 +71,9 @@ TEMPLATE = """\
 <p class="note">{{ shown.note }}</p>
 {%- endif %}
 {{- table(shown) }}
+{%- if shown.sql %}
+<details><summary>SQL</summary><pre>{{ shown.sql }}</pre></details>
+{%- endif %}
 {%- endfor %}
 <h2>Log end offsets and high watermark</h2>
 <p class="note">The partitions whose high watermark moved most. Dotted: a leadership begins. Triangle: a replica cut its

@@ -7,6 +7,7 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Row, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import DataType
 
 from jobs.warehouse import Warehouse
 from schemas import columns as C
@@ -65,12 +66,17 @@ def latest_verdicts(results: DataFrame) -> DataFrame:
 
 def as_texts(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:
     """The columns as a reader sees them, made by Spark: Python would show times in this machine's zone."""
-    return frame.select(*[_as_text(column).alias(column) for column in columns])
+    return frame.select(*[_as_text(column, column.type).alias(column) for column in columns])
 
 
-def _as_text(column: Field) -> Column:
+def all_as_texts(frame: DataFrame) -> DataFrame:
+    """All columns of an answer, likewise."""
+    return frame.select(*[_as_text(field.name, field.dataType).alias(field.name) for field in frame.schema.fields])
+
+
+def _as_text(column: str, data_type: DataType) -> Column:
     """A column as text; empty where it does not apply."""
-    if column.type == C.TIME:
+    if data_type == C.TIME:
         return F.coalesce(F.date_format(column, "yyyy-MM-dd HH:mm:ss.SSS"), F.lit(""))
     return F.coalesce(F.col(column).cast(C.TEXT), F.lit(""))
 

@@ -14,17 +14,10 @@ from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
+from schemas.questions import QUESTIONS, Question
 
 TOPIC_PARTITION = (C.TOPIC, C.PARTITION)
 VERDICTS = (C.RULE, C.STATUS, C.SEVERITY, C.ROWS, C.VIOLATIONS, C.REASON)
-INCIDENTS = (
-    C.KIND, C.SEVERITY, *TOPIC_PARTITION, C.LEADER_EPOCH, C.REPLICA_ID, C.STARTED_AT, C.ENDED_AT, C.FROM_OFFSET,
-    C.TO_OFFSET, C.EVIDENCE,
-)  # fmt: skip
-TRUNCATIONS = (
-    *TOPIC_PARTITION, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET, C.HIGH_WATERMARK_BEFORE,
-    C.PARTITION_HIGH_WATERMARK_BEFORE, C.METHOD, C.IS_STATED,
-)  # fmt: skip
 LEADERSHIPS = (
     *TOPIC_PARTITION, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, queries.START_LEO, queries.START_HW, queries.END_LEO,
     queries.END_HW, C.EXACTNESS,
@@ -43,6 +36,7 @@ class Shown:
     in_all: int
     if_none: str
     note: str = ""
+    sql: str = ""
 
 
 @dataclass(frozen=True)
@@ -74,9 +68,8 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
             return warehouse.read(table, cluster_id=cluster_id)
         return warehouse.spark.createDataFrame([], table.schema)
 
-    leaders, cut, found = rows_of(T.LEADER_TIMELINE), rows_of(T.TRUNCATIONS), rows_of(T.INCIDENTS)
+    leaders, cut = rows_of(T.LEADER_TIMELINE), rows_of(T.TRUNCATIONS)
     led = queries.leaderships(leaders)
-    no_incident = "No incident was found." if warehouse.has(T.INCIDENTS) else "Incidents were not looked for yet."
     return Section(
         name=cluster_id,
         span=_span(queries.span(leaders)),
@@ -85,13 +78,23 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
             *_sizes(queries.row_counts(warehouse, cluster_id, SIZED)),
         ],
         tables=[
+            *[_answered(warehouse, cluster_id, question) for question in QUESTIONS],
             _verdicts(queries.latest_verdicts(rows_of(T.CHECK_RESULTS))),
-            _shown("Incidents", INCIDENTS, found.orderBy(C.SEVERITY, C.STARTED_AT), no_incident),
-            _shown("Truncations", TRUNCATIONS, cut.orderBy(*TOPIC_PARTITION, C.EVENT_TIME), "No replica cut its log."),
             _shown("Leaderships", LEADERSHIPS, led.orderBy(*queries.LEADERSHIP_KEY), "No leadership was rebuilt."),
         ],
         charts=_charts(leaders, rows_of(T.REPLICA_TIMELINE), led, cut, number),
     )
+
+
+def _answered(warehouse: Warehouse, cluster_id: str, question: Question) -> Shown:
+    """The answer to a question; of tables that are not there yet, that it was not looked for."""
+    present = {table.name for table in T.ALL_TABLES if warehouse.has(table)}
+    if not set(question.reads) <= present:
+        return Shown(question.title, (), [], 0, "Not looked for yet.", sql=question.sql)
+    answer = queries.all_as_texts(warehouse.spark.sql(question.sql, args={"cluster": cluster_id}))
+    rows = [tuple(row) for row in answer.limit(queries.MOST_ROWS).collect()]
+    in_all = len(rows) if len(rows) < queries.MOST_ROWS else answer.count()
+    return Shown(question.title, tuple(answer.columns), rows, in_all, question.if_none, question.note, question.sql)
 
 
 def _verdicts(results: DataFrame) -> Shown:

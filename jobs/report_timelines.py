@@ -14,6 +14,7 @@ from jobs.deliveries import landed_clusters
 from jobs.errors import CouldNotRunError
 from jobs.progress import step
 from jobs.report_charts import library
+from jobs.report_markdown import markdown
 from jobs.report_page import render
 from jobs.report_sections import Section, section
 from jobs.session import describe, spark_session
@@ -21,14 +22,19 @@ from jobs.warehouse import Warehouse
 from schemas.kinds import Status
 
 
-def write_report(warehouse: Warehouse, cluster_ids: Iterable[str], output: Path | None = None) -> Path:
-    """Write the report of these clusters; the file it is in."""
+def write_report(
+    warehouse: Warehouse, cluster_ids: Iterable[str], output: Path | None = None, ticket: Path | None = None
+) -> Path:
+    """Write the report of these clusters, as Markdown too if a ticket is named; the file it is in."""
     target = output or default_output(warehouse.path)
     describe(warehouse.spark, "report")
     with step("report") as reporting:
+        warehouse.register_views()
         sections = [section(warehouse, cluster, number) for number, cluster in enumerate(cluster_ids)]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page(sections), encoding="utf-8")
+        if ticket is not None:
+            ticket.write_text(markdown(sections, __version__), encoding="utf-8")
         reporting.note = str(target)
     return target
 
@@ -51,15 +57,17 @@ def default_output(warehouse: str) -> Path:
 @click.command("report", epilog="Example: tidegauge report --warehouse /tmp/lake")
 @options(warehouse_option, cluster_option, debug_option)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Default: report/index.html in DIR.")
-def report(warehouse: str, cluster_id: str | None, output: Path | None) -> None:
-    """Write what was found as one HTML file.
+@click.option("--markdown", "ticket", type=click.Path(path_type=Path), metavar="FILE", help="Write Markdown there too.")
+def report(warehouse: str, cluster_id: str | None, output: Path | None, ticket: Path | None) -> None:
+    """Write what was found as one HTML file, and as Markdown for a ticket.
 
-    Verdicts of the latest check, incidents, truncations, leaderships, and the high watermark and log end offsets over
+    What was lost, what happened, truncations, who held the high watermark back, the ISR's story, commit latency, each
+    with the SQL behind it; verdicts of the latest check, leaderships; and the high watermark and log end offsets over
     time of the partitions where most happened. The file is complete in itself: it can be mailed, and opens without a
     network.
     """
     target = Warehouse(spark_session("report", warehouse=warehouse), warehouse)
-    click.echo(write_report(target, landed_clusters(target, cluster_id), output))
+    click.echo(write_report(target, landed_clusters(target, cluster_id), output, ticket))
 
 
 def main(argv: Sequence[str] | None = None) -> int:

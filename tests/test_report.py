@@ -17,6 +17,7 @@ from jobs.cli import main
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.report_charts import Mark, Point, chart, library
 from jobs.report_lines import MOST_POINTS, lines, liveliest_partitions
+from jobs.report_markdown import markdown
 from jobs.report_page import render
 from jobs.report_sections import Drawn, Section, Shown
 from jobs.report_timelines import default_output, page
@@ -67,6 +68,24 @@ def test_the_page_is_complete_in_itself() -> None:
     assert re.findall(r"@import|url\(", without_scripts(html)) == []
     assert "</script" not in library()
     assert len(html) < 2_000_000
+
+
+def test_a_ticket_stays_a_table() -> None:
+    """As Markdown a text neither ends its cell nor its row, and is no markup."""
+    hostile = "a|b\n<b>*c*</b>"
+    tables = [Shown("Found", ("name",), [(hostile,)], 31, ""), Shown("None", (), [], 0, "Nothing happened.")]
+    ticket = markdown([section(tables=tables)], "1.0")
+
+    assert "| a\\|b \\<b\\>\\*c\\*\\</b\\> |\n" in ticket
+    assert "Nothing happened." in ticket
+    assert "The first 30 of 31." in ticket
+
+
+def test_the_query_stands_beside_its_answer() -> None:
+    """Folded away, as text."""
+    html = page([section(tables=[Shown("Found", ("a",), [("1",)], 1, "", sql="SELECT 1 < 2")])])
+
+    assert "<details><summary>SQL</summary><pre>SELECT 1 &lt; 2</pre></details>" in html
 
 
 def test_a_name_the_template_misses_is_an_error() -> None:
@@ -157,9 +176,9 @@ def test_the_report_of_a_loss(spark: SparkSession, tmp_path: Path, capsys: pytes
     assert code == ExitCode.OK
     assert capsys.readouterr().out.strip() == str(target)
     assert "CommittedRecordsSurviveElections invalid critical 2 1 first: topic ledger" in text
-    assert "ledger 0 1 2 2026-11-21 10:49:47.000 11 10 11 11 high_watermark true" in text
+    assert "2026-11-21 10:49:47.000 ledger 0 1 2 11 10 11 11 high_watermark true" in text
     assert "ledger 0 2 3 2026-11-21 10:49:43.000 10 10 10 10 exact" in text
-    assert "Incidents were not looked for yet." in text
+    assert text.count("Not looked for yet.") == 3
     assert [(p["t"] - begin, p["offset"]) for p in drawn(spec) if p["line"] == "HW"] == [
         (1000, 0), (2000, 10), (3000, 11), (11000, 10), (21000, 10)
     ]  # fmt: skip

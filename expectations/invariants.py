@@ -22,6 +22,7 @@ from expectations.subjects import (
     HIGHEST_HW_BEFORE,
     LEADER_EVENTS,
     LEADERS,
+    POSSIBLE_HW_BEFORE,
     PREVIOUS_EVENT_SEQ,
     PREVIOUS_EXACTNESS,
     PREVIOUS_HW,
@@ -109,7 +110,9 @@ TIMELINE_RULES = (
         "CommittedRecordsSurviveElections", LEADER_EVENTS,
         scope=f"{BEGINS_LEADERSHIP} AND {HIGHEST_HW_BEFORE} IS NOT NULL",
         # Without the line of the election, the first row that is seen may be long after it.
-        known=f"{C.EVENT_TYPE} = '{EventType.BECOME_LEADER}' AND {C.LOG_END_OFFSET} >= 0 AND NOT ({IS_LEO_BOUNDED})",
+        # Nor does a start below what a HW may have been: only one below what it surely was.
+        known=f"{C.EVENT_TYPE} = '{EventType.BECOME_LEADER}' AND {C.LOG_END_OFFSET} >= 0 AND NOT ({IS_LEO_BOUNDED})"
+              f" AND ({C.LOG_END_OFFSET} < {HIGHEST_HW_BEFORE} OR {C.LOG_END_OFFSET} >= coalesce({POSSIBLE_HW_BEFORE}, -1))",
         holds=f"{C.LOG_END_OFFSET} >= {HIGHEST_HW_BEFORE}",
         observed=(C.LEADER_ID, HIGHEST_HW_BEFORE, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
         why="A leader that begins below an earlier leader's HW has lost records that consumers could read and producers were promised.",

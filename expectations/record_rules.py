@@ -8,10 +8,12 @@ from expectations.invariant import IS_BOUNDED, Invariant
 from expectations.record_subjects import (
     ACKNOWLEDGED,
     CACHE_ENTRIES,
+    FETCH_FINDINGS,
     FETCHES,
     FINDINGS,
     IS_LOST,
     IS_RECORDED,
+    IS_TOLD,
     LANDED_LINES,
     LAST_EVENT,
     LAST_EVENTS,
@@ -121,7 +123,8 @@ RECORD_RULES = (
         what_to_do="The replica named fetches on over other records: delete its copy and let it fetch anew.",
     ),
     Invariant(
-        "IsrMembersKeepUp", FINDINGS,
+        "IsrMembersKeepUp", FETCH_FINDINGS,
+        known=IS_TOLD,
         holds=f"{C.KIND} <> '{Kind.STALE_ISR_MEMBER}'",
         observed=_FOUND, severity=Severity.WARNING,
         why="A member that is behind for longer than the lag time leaves the ISR; one that stays holds the HW back.",
@@ -129,7 +132,8 @@ RECORD_RULES = (
         what_to_do="Look at the leader: it was frozen, or its ISR changes were refused.",
     ),
     Invariant(
-        "FetchSessionsHaveNoGaps", FINDINGS,
+        "FetchSessionsHaveNoGaps", FETCH_FINDINGS,
+        known=IS_TOLD,
         holds=f"{C.KIND} <> '{Kind.FETCH_SESSION_GAP}'",
         observed=_FOUND, severity=Severity.WARNING,
         why="Requests of a session are numbered; a number that is missing is a request that is not in the capture.",

@@ -24,6 +24,13 @@ def findings(tables: Tables) -> DataFrame:
     return tables[T.INCIDENTS.name].withColumns(nowhere())
 
 
+def findings_of_fetches(tables: Tables) -> DataFrame:
+    """The same, and where no fetch is in the capture a row that says so: its kind is NULL."""
+    counted = tables[T.FETCH_EVENTS.name].agg(F.count(F.lit(1)).alias("fetches")).where("fetches = 0")
+    untold = counted.select(F.lit(None).cast(C.KIND.type).alias(C.KIND))
+    return findings(tables).unionByName(untold, allowMissingColumns=True)
+
+
 def acknowledged(tables: Tables) -> DataFrame:
     """One row per append that a producer with acks=all was told had succeeded, and whether it is lost."""
     lost = tables[T.INCIDENTS.name].where(F.endswith(C.KIND, F.lit("RECORDS_LOST")))
@@ -82,6 +89,15 @@ def last_events(tables: Tables) -> DataFrame:
 
 
 FINDINGS = Subject("findings", T.INCIDENTS, (C.INCIDENT_ID,), findings, empty_holds=True)
+FETCH_FINDINGS = Subject(
+    "findings_of_fetches",
+    T.INCIDENTS,
+    (C.INCIDENT_ID,),
+    findings_of_fetches,
+    beside=(T.FETCH_EVENTS,),
+    empty_holds=True,
+)
+IS_TOLD = f"{C.KIND} IS NOT NULL"
 ACKNOWLEDGED = Subject(
     "acknowledged", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.BASE_OFFSET), acknowledged,
     beside=(T.INCIDENTS,), may_be_empty=True,

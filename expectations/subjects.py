@@ -26,6 +26,11 @@ PREVIOUS_EVENT_SEQ = Field("previous_event_seq", C.LONG, "event_seq of the row b
 PREVIOUS_HW = Field("previous_high_watermark", C.LONG, "HW of the row before, in the epoch.")
 PREVIOUS_EXACTNESS = Field("previous_exactness", C.TEXT, "Its exactness.")
 HIGHEST_HW_BEFORE = Field("highest_high_watermark_before", C.LONG, "Highest HW any leader had reached before this row.")
+POSSIBLE_HW_BEFORE = Field(
+    "possible_high_watermark_before",
+    C.LONG,
+    "How far a HW may have come before, where only bounds tell.",
+)
 STATED_HW = Field("stated_high_watermark", C.LONG, "HW that the leader's own line states.")
 SMALLEST_ISR_LEO = Field("smallest_isr_log_end_offset", C.LONG, "Smallest LEO in the ISR, as the leader knows it.")
 LEADERS = Field("leaders", C.INTS, "Brokers that became leader of the epoch.")
@@ -62,6 +67,7 @@ def leader_events(tables: Tables) -> DataFrame:
     before = in_history.rowsBetween(Window.unboundedPreceding, -1)
     previous = F.lag(C.EVENT_SEQ).over(in_epoch)
     is_become_leader = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
+    is_unheard = F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)  # no request log: see `replay.bounds`
     return tables[T.LEADER_TIMELINE.name].withColumns(
         {
             PREVIOUS_EVENT_SEQ: previous,
@@ -69,6 +75,7 @@ def leader_events(tables: Tables) -> DataFrame:
             PREVIOUS_HW: F.lag(C.HIGH_WATERMARK).over(in_epoch),
             PREVIOUS_EXACTNESS: F.lag(C.EXACTNESS).over(in_epoch),
             HIGHEST_HW_BEFORE: F.max(C.HIGH_WATERMARK_LOW).over(before),
+            POSSIBLE_HW_BEFORE: F.max(F.when(is_unheard, F.col(C.HIGH_WATERMARK_HIGH))).over(before),
         }
     )
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 from pyspark.sql import functions as F
 
+from jobs.alone import alone
 from jobs.command import (
     capture_option,
     cluster_option,
@@ -138,9 +139,10 @@ def ingest(
     """
     files = find_files(capture, timezone)
     target = Warehouse(spark_session("ingest", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
-    _, rows = ingest_files(
-        target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout
-    )
+    with alone(warehouse):
+        _, rows = ingest_files(
+            target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout
+        )
     print_table(("table", "rows landed"), [(name, f"{count:,}") for name, count in rows.items()])
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import click
 from pyspark.sql import DataFrame
 
+from jobs.alone import alone
 from jobs.command import cluster_option, debug_option, options, run, warehouse_option
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
@@ -77,9 +78,10 @@ def reconstruct(warehouse: str, cluster_id: str | None) -> None:
     spark = spark_session("reconstruct", warehouse=warehouse)
     target = Warehouse(spark, warehouse)
     summary = []
-    for cluster in landed_clusters(target, cluster_id):
-        rows = reconstruct_cluster(target, cluster)
-        summary += [(cluster, name, f"{count:,}") for name, count in rows.items()]
+    with alone(warehouse):
+        for cluster in landed_clusters(target, cluster_id):
+            rows = reconstruct_cluster(target, cluster)
+            summary += [(cluster, name, f"{count:,}") for name, count in rows.items()]
     print_table(("cluster", "table", "rows written"), summary)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import click
 
+from jobs.alone import alone
 from jobs.check_timelines import check_cluster, fail_on_option
 from jobs.command import (
     capture_option,
@@ -48,13 +49,14 @@ def pipeline(
     """
     files = find_files(capture, timezone)
     target = Warehouse(spark_session("pipeline", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
-    cluster, landed = ingest_files(
-        target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout
-    )
-    written = landed | reconstruct_cluster(target, cluster)
-    print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])
-    code = check_cluster(target, cluster, fail_on)
-    write_report(target, [cluster])
+    with alone(warehouse):
+        cluster, landed = ingest_files(
+            target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout
+        )
+        written = landed | reconstruct_cluster(target, cluster)
+        print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])
+        code = check_cluster(target, cluster, fail_on)
+        write_report(target, [cluster])
     return code
 
 

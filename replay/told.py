@@ -87,7 +87,7 @@ def told_events(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def silences(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
-    """One row per moment from which on nothing is told of a leadership; `begun` is `leaderships`."""
+    """One row per moment from which on nothing is told of a leadership, so of no line; `begun` is `leaderships`."""
     columns = (*_OF_LINE, C.LEADER_EPOCH, AT_US)
     told = told_by_leaders(landed).select(*columns)
     changes = silent_changes(landed).where(F.col(C.LEADER_EPOCH) >= 0).select(*columns, HEARD_UNTIL_US)
@@ -100,5 +100,5 @@ def silences(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
     return (
         told.unionByName(first)
         .groupBy(*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, (F.col(AT_US) + 1).alias(N.EVENT_US))
-        .agg(*[F.min(c).alias(c) for c in (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)])
+        .agg(F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID))
     )

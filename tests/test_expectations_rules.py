@@ -93,6 +93,9 @@ CASES: list[tuple[str, Table, Rows, list[str | None]]] = [
     ("NoLineLandsTwice",                                T.PRODUCE_EVENTS,  [appended(0, 1), appended(2, 3, line=2), appended(2, 3, line=2)], ["valid", "invalid"]),
     ("LogsOfReplicasMatch",                             T.INCIDENTS,       [found("LOG_DIVERGENCE", "critical"), found("LOG_DIVERGENCE", "info")], ["invalid", "valid"]),
     ("IsrMembersKeepUp",                                T.INCIDENTS,       [found("ISR_SHRUNK"), found("STALE_ISR_MEMBER", "warning")],   ["valid", "invalid"]),
+    ("IsrMembersKeepUp",                                T.FETCH_EVENTS,    [],                                                           ["unknown"]),
+    ("FetchSessionsHaveNoGaps",                         T.FETCH_EVENTS,    [],                                                           ["unknown"]),
+    ("CommittedRecordsSurviveElections",                T.LEADER_TIMELINE, [event(0, 1, 9, 5), event(0, 2, 9, 5, log_end_offset_high=99, high_watermark_high=99, exactness="bounded"), event(1, 1, 9, 5), event(2, 1, 4, 4), event(3, 1, 99, 9)], [None, None, "unknown", "invalid", "valid"]),
     ("FetchSessionsHaveNoGaps",                         T.INCIDENTS,       [found("FETCH_SESSION_GAP", "warning"), found("ISR_SHRUNK")],  ["invalid", "valid"]),
 ]
 # fmt: on

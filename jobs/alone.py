@@ -1,0 +1,31 @@
+"""One run at a time on a warehouse: what one takes back as unfinished may be what another is about to finish."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from jobs.progress import say
+
+LOCK = ".tidegauge.lock"
+"""File below the warehouse; the lock on it ends with the process that holds it, however that ends."""
+
+
+@contextmanager
+def alone(warehouse: str) -> Iterator[None]:
+    """Wait until no other run writes to the warehouse; in an object store nobody can know."""
+    if urlsplit(warehouse).scheme:
+        yield
+        return
+    folder = Path(warehouse)
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / LOCK).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"  another run writes to {warehouse}: waiting for its end")
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield

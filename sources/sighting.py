@@ -56,7 +56,10 @@ class Sighting:
 
     def _take(self, lines: Iterable[bytes]) -> None:
         for line in lines:
-            self._heads.add(line[:17] if line[:1] == b"[" else line[:16])
+            if line[:3] == b"[20":  # a dump has millions of lines that begin otherwise, each its own way
+                self._heads.add(line[:17])
+            elif line[:2] == b"20":
+                self._heads.add(line[:16])
             if self._names_brokers and (match := OF_BROKER.match(line[:PREFIX_BYTES]) or SETTING.match(line)):
                 self._brokers.add(int(next(group for group in match.groups() if group is not None)))
 

@@ -1,0 +1,92 @@
+"""Times without a request log, and logs that got shorter without a word, on literal rows."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from replay.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_changes
+from replay.silent_cuts import silent_truncations
+from replay.spans import spans
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import StatementKind as S
+from tests.frames import rows
+
+pytestmark = pytest.mark.spark
+
+BEGIN = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
+HERE = {"cluster_id": "c", "capture_id": "one", "topic": "t", "topic_id": "x", "partition": 0}
+
+
+def at(second: float) -> datetime:
+    """A time of the story."""
+    return BEGIN + timedelta(seconds=second)
+
+
+def test_silence_is_a_minute_without_any_request_of_the_broker(spark: SparkSession) -> None:
+    """Broker 1 has requests in two stretches, broker 2 one append that only a dump tells of: that is none."""
+    landed = {
+        T.FETCH_EVENTS.name: rows(
+            spark, T.FETCH_EVENTS,
+            *[{**HERE, "broker_id": 1, "replica_id": 2, "event_time": at(s)} for s in (100, 130, 150, 400, 420)],
+        ),
+        T.PRODUCE_EVENTS.name: rows(
+            spark, T.PRODUCE_EVENTS, {**HERE, "broker_id": 2, "event_time": at(100), "append_source": "segment"}
+        ),
+        T.LEADER_CHANGES.name: rows(
+            spark, T.LEADER_CHANGES,
+            *[
+                {**HERE, "broker_id": b, "leader_id": 1, "event_time": at(s), "change_kind": "isr_updated"}
+                for b, s in ((1, 50), (1, 39), (1, 209), (1, 300), (2, 300))
+            ],
+        ),
+    }  # fmt: skip
+    second = (F.col(AT_US) - F.unix_micros(F.lit(BEGIN))) / 1_000_000
+    until = (F.col(HEARD_UNTIL_US) - F.unix_micros(F.lit(BEGIN))) / 1_000_000
+    told = silent_changes(landed).select(C.BROKER_ID, second.alias("second"), until.alias("until")).orderBy("second")
+    moments = spark.createDataFrame([("c", 2, 0)], f"{C.CLUSTER_ID} string, {C.BROKER_ID} int, {AT_US} bigint")
+
+    # Half a minute before a stretch and after it is near enough; broker 2 is no leader of these.
+    assert [tuple(row) for row in told.collect()] == [(1, 39.0, None), (1, 300.0, 150.0)]
+    assert in_silence(moments, heard(landed)).count() == 1
+
+
+def statement(kind: S, second: float, offset: int, epoch: int = -1, **more: Any) -> dict[str, Any]:
+    """A broker's word, broker 2's unless said otherwise."""
+    line = {"source_file": "broker-2/server.log", "source_line": int(second * 10), "event_time": at(second)}
+    return {**HERE, **line, "kind": kind.value, "broker_id": 2, "leader_epoch": epoch, "offset": offset, **more}
+
+
+def follower(second: float, leo: int, hw: int, epoch: int, **more: Any) -> list[dict[str, Any]]:
+    """The two statements of a "Follower … starts at" line."""
+    return [
+        statement(S.BECAME_FOLLOWER_LEO, second, leo, epoch, **more),
+        statement(S.BECAME_FOLLOWER_HW, second, hw, epoch, **more),
+    ]
+
+
+def test_a_log_that_begins_below_its_own_high_watermark_was_cut_silently(spark: SparkSession) -> None:
+    """A wiped disk; not where a line tells of the cut, nor a topic without an id that may have been made again."""
+    wiped = [
+        *follower(1, 500, 480, 3),
+        statement(S.LOADED_LEO, 9, 0),
+        statement(S.LOADED_HW, 9.5, 0),
+        *follower(10, 0, 0, 4),
+    ]
+    told = [
+        {**row, "topic": "told"}
+        for row in (*follower(1, 500, 480, 3), statement(S.TRUNCATED_TO, 5, 100), *follower(10, 100, 100, 4))
+    ]
+    again = [{**row, "topic": "again", "topic_id": ""} for row in (*follower(1, 500, 480, 0), *follower(10, 0, 0, 0))]
+    landed = {T.BROKER_STATEMENTS.name: rows(spark, T.BROKER_STATEMENTS, *wiped, *told, *again)}
+    found = silent_truncations(landed, spans(rows(spark, T.LEADER_TIMELINE))).collect()
+
+    assert [(r["topic"], r["replica_id"], r["leader_epoch"], r["from_offset"], r["to_offset"]) for r in found] == [
+        ("t", 2, 4, 0, 480)
+    ]
+    assert found[0]["severity"] == "warning"

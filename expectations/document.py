@@ -16,6 +16,10 @@ HEAD = """\
 that break it in `check_violations`. A verdict is **valid**, **invalid**, **unknown** (the capture tells too little:
 neither a pass nor a violation) or **error** (it could not be judged). Exit code: 2 if a critical rule is broken, else 3
 if one could not be judged, else 1 if a warning is broken and `--fail-on warn` is given, else 0.
+
+By default no violation is tolerated. `--config FILE` gives a rule another severity, a number or a share of violations
+to tolerate, also by topic, and sets known violations aside until a date: see `conf/check-example.yaml`. Each section
+ends with the SQL of the rows that break the rule, for `tidegauge sql`.
 """
 
 
@@ -38,13 +42,14 @@ def _section(rule: Invariant) -> str:
         f"- **Source**: {rule.source}",
         f"- **If it is broken**: {rule.what_to_do}",
     ]
-    return f"\n## {rule.name}\n\n{rule.why}\n\n" + "\n".join(lines) + "\n"
+    words = "\n".join(lines)
+    return f"\n## {rule.name}\n\n{rule.why}\n\n{words}\n\n```sql\n{rule.sql}\n```\n"
 
 
 def _subject(rule: Invariant) -> str:
-    """The table it stands for, and the first sentence of what a row of it is."""
-    grain = (rule.subject.rows.__doc__ or "").strip().splitlines()[0]
-    return f"`{rule.subject.table.name}` ({rule.subject.name}): {grain[0].lower()}{grain[1:]}"
+    """The table it stands for, its view, and the first sentence of what a row of that is."""
+    grain = rule.subject.comment
+    return f"`{rule.subject.table.name}`, in SQL `{rule.subject.view}`: {grain[0].lower()}{grain[1:]}"
 
 
 if __name__ == "__main__":

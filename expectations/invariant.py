@@ -34,6 +34,19 @@ class Invariant:
         text = f"{self.subject.name}\n{self.scope}\n{self.known}\n{self.holds}\n{self.since}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
+    @property
+    def sql(self) -> str:
+        """The rows that break it, as `tidegauge sql` takes it: fails closed where `holds` is NULL."""
+        columns = dict.fromkeys([*self.subject.keys, *self.observed, C.SOURCE_FILE, C.SOURCE_LINE])
+        said = [f"coalesce({text}, true)" for text in (self.scope, self.known) if text != "true"]
+        where = " AND ".join([*said, f"NOT coalesce({self.holds}, false)"])
+        return f"SELECT {', '.join(columns)}\nFROM {self.subject.view}\nWHERE {where}"
+
 
 IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED}'"
 IS_LEO_BOUNDED = f"{C.LOG_END_OFFSET_LOW} <> {C.LOG_END_OFFSET_HIGH}"
+HW_AND_LEO_COMPARE = (
+    f"(NOT ({IS_BOUNDED}) AND NOT ({IS_LEO_BOUNDED})) OR {C.HIGH_WATERMARK_HIGH} <= {C.LOG_END_OFFSET_LOW}"
+    f" OR {C.HIGH_WATERMARK_LOW} > {C.LOG_END_OFFSET_HIGH}"
+)
+"""Which of HW and LEO is greater is certain: both are exact, or their bounds do not overlap."""

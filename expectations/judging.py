@@ -1,164 +1,140 @@
-"""How rules are judged: a verdict per row and rule, one pass per subject, details only of what is broken."""
+"""How rules are judged: counts in one pass per subject, Great Expectations' word on them, details of what is broken."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from pyspark.sql import Column, DataFrame, Row
-from pyspark.sql import functions as F
-
+from expectations.earlier import Earlier, with_news
 from expectations.invariant import Invariant
 from expectations.invariants import INVARIANTS
-from expectations.subjects import Subject, Tables
-from expectations.verdict import Verdict, Violation
+from expectations.measuring import Failure, Measure, first_line, measure
+from expectations.partition_verdicts import partition_verdicts
+from expectations.policy import Policy
+from expectations.subjects import Tables
+from expectations.tally import Tally, suppressed, tallies
+from expectations.verdict import Judgement, Verdict, Violation
 from expectations.versions import is_at_least, lowest_version
-from schemas import columns as C
+from expectations.witness import broken_rows, violations
 from schemas.kinds import Status
 
-MOST_VIOLATIONS = 100
-"""Violations kept per rule and run; their number is always the whole one."""
 
-_ALL = "all_rows"
+def judge(
+    tables: Tables,
+    rules: Sequence[Invariant] = INVARIANTS,
+    policy: Policy | None = None,
+    earlier: Mapping[str, Earlier] | None = None,
+) -> Judgement:
+    """One verdict per rule, in the rules' order, and one per partition.
 
-
-@dataclass(frozen=True)
-class _Judged:
-    """A subject's rows with a verdict per rule, and their counts."""
-
-    subject: Subject
-    frame: DataFrame
-    counts: Row
-
-
-def judge(tables: Tables, rules: Sequence[Invariant] = INVARIANTS) -> list[Verdict]:
-    """One verdict per rule, in the rules' order. Nothing raises: what cannot be judged is an error of its rule."""
+    Nothing raises: what cannot be judged is an error of its rule. With the verdicts of an `earlier` run, violations
+    that it had are told from new ones.
+    """
+    policy = policy or Policy()
     version = lowest_version(tables)
     too_old = {rule.name: _too_old(rule, version) for rule in rules if not is_at_least(version, rule.since)}
-    current = sorted((rule for rule in rules if rule.name not in too_old), key=lambda rule: rule.subject.name)
+    measured = measure(tables, [rule for rule in rules if rule.name not in too_old])
+    counted = {name: tallies(found, policy) for name, found in measured.items() if isinstance(found, Measure)}
+    measured, broken = _decided(tables, measured, counted)
+    examples = _examples(tables, measured, broken, policy)
     verdicts = dict(too_old)
-    for _, group in groupby(current, key=lambda rule: rule.subject.name):
-        verdicts |= {verdict.rule: verdict for verdict in _judge_together(tables, list(group))}
-    return [verdicts[rule.name] for rule in rules]
+    for name, found in measured.items():
+        is_broken = any(tally.name in broken for tally in counted.get(name, ()))
+        verdict = _verdict(found, counted.get(name, []), is_broken=is_broken, policy=policy)
+        if name in examples:
+            verdict = _with_examples(verdict, examples[name])
+        verdicts[name] = verdict if earlier is None else with_news(verdict, found.rule, earlier.get(name))
+    partitions = partition_verdicts(list(measured.values()), verdicts, broken, policy)
+    asked = [tally for of_rule in counted.values() for tally in of_rule]
+    return Judgement([_as_severe(verdicts[rule.name], policy) for rule in rules], partitions, asked)
 
 
-def row_verdict(rule: Invariant) -> Column:
-    """A row's verdict: NULL where the rule does not speak of it, else unknown, valid or invalid; fails closed."""
-    return (
-        F.when(~F.coalesce(F.expr(rule.scope), F.lit(True)), F.lit(None).cast(C.TEXT))
-        .when(~F.coalesce(F.expr(rule.known), F.lit(True)), Status.UNKNOWN.value)
-        .when(F.coalesce(F.expr(rule.holds), F.lit(False)), Status.VALID.value)
-        .otherwise(Status.INVALID.value)
-    )
+def _decided(
+    tables: Tables, measured: Mapping[str, Measure | Failure], counted: Mapping[str, list[Tally]]
+) -> tuple[dict[str, Measure | Failure], set[str]]:
+    """What Great Expectations finds broken; where it cannot tell, every rule it was asked about is a failure."""
+    from expectations import suites  # noqa: PLC0415 - it takes seconds, and `--help` needs none of it
 
-
-def _judge_together(tables: Tables, rules: Sequence[Invariant]) -> Iterable[Verdict]:
-    """The verdicts of one subject's rules in one pass; if that fails each rule alone, so that one fails alone."""
-    from expectations.suites import broken_rules  # noqa: PLC0415 - it takes seconds, and `--help` needs none of it
-
+    asked = [tally for of_rule in counted.values() for tally in of_rule]
+    if not asked:
+        return dict(measured), set()
     try:
-        with _judged(tables, rules) as judged:
-            broken = broken_rules(judged.frame, judged.subject.name, rules) if judged.counts[_ALL] else set()
-            return [_verdict(judged, rule, is_broken=rule.name in broken) for rule in rules]
-    except Exception as error:  # noqa: BLE001 - whatever a rule does, it is that rule's error and no pass
-        if len(rules) == 1:
-            return [_error(rules[0], _first_line(error))]
-        return [verdict for rule in rules for verdict in _judge_together(tables, [rule])]
+        spark = next(iter(tables.values())).sparkSession
+        return dict(measured), suites.broken_tallies(suites.counted(spark, asked), asked)
+    except Exception as error:  # noqa: BLE001 - what it cannot validate has not passed
+        return {name: Failure(found.rule, first_line(error)) for name, found in measured.items()}, set()
 
 
-@contextmanager
-def _judged(tables: Tables, rules: Sequence[Invariant]) -> Iterator[_Judged]:
-    """The subject's rows with a column per rule, kept in memory while they are looked at."""
-    subject = rules[0].subject
-    missing = [name for name in subject.reads if name not in tables]
-    if missing:
-        message = f"there is no table {missing[0]}"
-        raise LookupError(message)
-    frame = subject.rows(tables).withColumns({rule.name: row_verdict(rule) for rule in rules}).persist()
-    try:
-        counts = frame.agg(F.count(F.lit(1)).alias(_ALL), *[c for rule in rules for c in _counts(rule)]).first()
-        if counts is None:
-            message = "an aggregate without a row"
-            raise LookupError(message)
-        yield _Judged(subject, frame, counts)
-    finally:
-        frame.unpersist()
+Found = tuple[Violation, ...] | str
+"""Violations of a rule, or why they could not be looked up."""
 
 
-def _counts(rule: Invariant) -> tuple[Column, Column]:
-    """How many rows the rule speaks of, and of how many of them too little is known."""
-    verdict = F.col(rule.name)
-    return F.count(verdict).alias(_scope(rule)), F.count_if(verdict == Status.UNKNOWN.value).alias(_unknown(rule))
+def _examples(
+    tables: Tables, measured: Mapping[str, Measure | Failure], broken: set[str], policy: Policy
+) -> dict[str, Found]:
+    """The violations of each broken rule, subject by subject."""
+    of_subject: dict[str, list[Measure]] = defaultdict(list)
+    for found in measured.values():
+        if isinstance(found, Measure) and any(tally.name in broken for tally in tallies(found, policy)):
+            of_subject[found.rule.subject.name].append(found)
+    examples: dict[str, Found] = {}
+    for group in of_subject.values():
+        try:
+            with broken_rows(tables, [found.rule for found in group]) as rows:
+                for found in group:
+                    set_aside = list(suppressed(found, policy))
+                    examples[found.rule.name] = violations(tables, rows, found.rule, set_aside)
+        except Exception as error:  # noqa: BLE001 - the rules are broken all the same
+            examples |= {found.rule.name: first_line(error) for found in group if found.rule.name not in examples}
+    return examples
 
 
-def _verdict(judged: _Judged, rule: Invariant, *, is_broken: bool) -> Verdict:
+def _verdict(found: Measure | Failure, counted: Sequence[Tally], *, is_broken: bool, policy: Policy) -> Verdict:
     """The rule's verdict over all rows of its subject."""
-    in_scope, unknown = judged.counts[_scope(rule)], judged.counts[_unknown(rule)]
-    rows = in_scope - unknown
+    rule = found.rule
+    if isinstance(found, Failure):
+        return Verdict(rule.name, rule.severity, Status.ERROR, reason=found.reason)
+    total, aside = found.total, sum(count.violations for count in suppressed(found, policy).values())
+    verdict = Verdict(rule.name, rule.severity, Status.VALID, total.rows, total.violations, suppressed=aside)
     if is_broken:
-        return _broken(judged, rule, rows)
-    if not judged.counts[_ALL] and not judged.subject.empty_holds:
-        if judged.subject.may_be_empty:
-            return _plain(rule, Status.UNKNOWN, 0, f"no line of the capture tells, table {judged.subject.table.name}")
-        return _error(rule, f"table {judged.subject.table.name} is empty")
-    if unknown:
-        return _plain(rule, Status.UNKNOWN, rows, f"too little is known of {unknown:,} rows; the rest hold")
-    return _plain(rule, Status.VALID, rows, "" if rows else "the capture has no case of it")
-
-
-def _broken(judged: _Judged, rule: Invariant, rows: int) -> Verdict:
-    """The verdict of a broken rule: how many rows break it, and the first of them."""
-    against = judged.frame.where(F.col(rule.name) == Status.INVALID.value)
-    keys = judged.subject.keys
-    named = against.orderBy(*keys).select(
-        *[F.col(c).cast(C.TEXT).alias(f"key_{c}") for c in keys],
-        *[F.col(c).cast(C.TEXT).alias(f"seen_{c}") for c in rule.observed],
-        C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE,
-    )  # fmt: skip
-    examples = tuple(_violation(judged.subject, rule, row) for row in named.limit(MOST_VIOLATIONS).collect())
-    if not examples:
-        message = "Great Expectations finds the rule broken, but no row breaks it"
-        raise RuntimeError(message)
-    count = len(examples) if len(examples) < MOST_VIOLATIONS else against.count()
-    return Verdict(rule.name, rule.severity, Status.INVALID, rows, count, f"first: {examples[0]}", examples)
-
-
-def _violation(subject: Subject, rule: Invariant, row: Row) -> Violation:
-    """A row that breaks the rule; a NULL is shown, it may be what broke it."""
-    return Violation(
-        keys={str(c): str(row[f"key_{c}"]) for c in subject.keys if row[f"key_{c}"] not in (None, "")},
-        observed={str(c): "NULL" if row[f"seen_{c}"] is None else row[f"seen_{c}"] for c in rule.observed},
-        capture_id=row[C.CAPTURE_ID],
-        source_file=row[C.SOURCE_FILE],
-        source_line=row[C.SOURCE_LINE],
+        return replace(verdict, status=Status.INVALID)
+    if not found.subject_rows and not rule.subject.empty_holds:
+        table = rule.subject.table.name
+        if rule.subject.may_be_empty:
+            return replace(verdict, status=Status.UNKNOWN, reason=f"no line of the capture tells, table {table}")
+        return replace(verdict, status=Status.ERROR, reason=f"table {table} is empty")
+    if total.unknown:
+        reason = f"too little is known of {total.unknown:,} rows; the rest hold"
+        return replace(verdict, status=Status.UNKNOWN, reason=reason)
+    return replace(
+        verdict, reason=_tolerated(verdict, counted) or ("" if total.rows else "the capture has no case of it")
     )
+
+
+def _tolerated(verdict: Verdict, counted: Sequence[Tally]) -> str:
+    """Why a rule with violations is not broken."""
+    reasons = [f"{tally.total:,} of at most {tally.allowed:,} are tolerated" for tally in counted if tally.total]
+    return "; ".join([*reasons, *([f"{verdict.suppressed:,} are suppressed"] if verdict.suppressed else [])])
+
+
+def _with_examples(verdict: Verdict, found: Found) -> Verdict:
+    """The verdict of a broken rule with its violations, the first of them in its reason."""
+    if isinstance(found, str):
+        return replace(verdict, reason=f"its rows could not be looked up: {found}")
+    if not found:
+        reason = "Great Expectations finds the rule broken, but no row breaks it"
+        return replace(verdict, status=Status.ERROR, reason=reason)
+    return replace(verdict, examples=found, reason=f"first: {found[0]}")
 
 
 def _too_old(rule: Invariant, version: str | None) -> Verdict:
     """Unknown: the rule is of a later Kafka than the one that ran, or no line tells which ran."""
     ran = f"Kafka {version} ran" if version else "no line tells Kafka's version"
-    return _plain(rule, Status.UNKNOWN, 0, f"true from Kafka {rule.since} on; {ran}")
+    return Verdict(rule.name, rule.severity, Status.UNKNOWN, reason=f"true from Kafka {rule.since} on; {ran}")
 
 
-def _error(rule: Invariant, reason: str) -> Verdict:
-    return _plain(rule, Status.ERROR, 0, reason)
-
-
-def _plain(rule: Invariant, status: Status, rows: int, reason: str) -> Verdict:
-    return Verdict(rule.name, rule.severity, status, rows, 0, reason)
-
-
-def _scope(rule: Invariant) -> str:
-    return f"{rule.name} in scope"
-
-
-def _unknown(rule: Invariant) -> str:
-    return f"{rule.name} unknown"
-
-
-def _first_line(error: Exception) -> str:
-    """What went wrong, in one line."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {lines[0] if lines else 'no message'}"
+def _as_severe(verdict: Verdict, policy: Policy) -> Verdict:
+    """The verdict with the severity a policy gives its rule."""
+    severity = policy.of(verdict.rule).severity
+    return verdict if severity is None else replace(verdict, severity=severity)

@@ -1,4 +1,4 @@
-"""Rules of records, requests and members: what was promised is kept, and nobody is given what is not committed."""
+"""Rules of records and requests: what was promised is kept, and nobody is given what is not committed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from expectations.invariant import IS_BOUNDED, Invariant
 from expectations.record_subjects import (
     ACKNOWLEDGED,
     CACHE_ENTRIES,
-    FETCH_FINDINGS,
     FETCHES,
-    FINDINGS,
     IS_LOST,
     IS_RECORDED,
-    IS_TOLD,
     LANDED_LINES,
     LAST_EVENT,
     LAST_EVENTS,
@@ -22,17 +19,17 @@ from expectations.record_subjects import (
     PREVIOUS_START,
     TIMES,
 )
-from expectations.subjects import BEGINS_LEADERSHIP, LEADER_EVENTS, PREVIOUS_EXACTNESS, PREVIOUS_HW
+from expectations.subjects import (
+    BEGINS_LEADERSHIP,
+    LEADER_EVENTS,
+    PREVIOUS_EXACTNESS,
+    PREVIOUS_HW,
+    SMALLEST_MEMBER_LEO,
+)
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Severity
-from schemas.kinds import IncidentKind as Kind
 
-_FOUND = (C.KIND, C.TOPIC, C.PARTITION, C.FROM_OFFSET, C.TO_OFFSET, C.EVIDENCE)
-_LOST = f"({C.KIND} LIKE '%RECORDS_LOST%')"
 _NONE = "CAST(array() AS array<int>)"
-_ISR_LEOS = (
-    f"transform(array_except({C.ISR}, array({C.LEADER_ID})), r -> coalesce(try_element_at({C.REMOTE_LEO_MAP}, r), -1L))"
-)
 _READABLE = f"if({C.ISOLATION_LEVEL} = 1, {C.RESPONSE_LAST_STABLE_OFFSET}, {C.RESPONSE_HIGH_WATERMARK})"
 
 # fmt: off
@@ -40,8 +37,8 @@ RECORD_RULES = (
     Invariant(
         "IsrHoldsTheHighWatermarkWhenItRises", LEADER_EVENTS,
         scope=f"NOT {BEGINS_LEADERSHIP} AND {C.HIGH_WATERMARK} > {PREVIOUS_HW} AND {C.EVENT_TYPE} <> '{EventType.WITNESS}'",
-        known=f"{C.ISR} IS NOT NULL AND NOT ({IS_BOUNDED}) AND NOT ({PREVIOUS_EXACTNESS} = '{Exactness.BOUNDED}')",
-        holds=f"forall({_ISR_LEOS}, leo -> leo >= {C.HIGH_WATERMARK})",
+        known=f"{SMALLEST_MEMBER_LEO} IS NOT NULL AND NOT ({IS_BOUNDED}) AND NOT ({PREVIOUS_EXACTNESS} = '{Exactness.BOUNDED}')",
+        holds=f"{SMALLEST_MEMBER_LEO} >= {C.HIGH_WATERMARK}",
         observed=(C.HIGH_WATERMARK, C.ISR, C.REMOTE_LEO_MAP), severity=Severity.CRITICAL,
         # Not at every moment: a member that lost its tail in a crash is below the HW until it has fetched again.
         why="A record is committed when every in-sync replica has it, so that any of them may be elected.",
@@ -66,16 +63,6 @@ RECORD_RULES = (
         why="A replica's cache maps offsets to epochs: an entry that is not above the one before it would map two ways.",
         source="LEFC:103 assign",
         what_to_do="The checkpoint is damaged: truncation by epoch of this replica cannot be trusted.",
-    ),
-    Invariant(
-        "NoCommittedRecordIsLost", FINDINGS,
-        scope=_LOST,
-        known=f"{C.KIND} <> '{Kind.RECORDS_LOST_UNKNOWN_IF_COMMITTED}'",
-        holds=f"{C.KIND} <> '{Kind.COMMITTED_RECORDS_LOST}'",
-        observed=_FOUND, severity=Severity.CRITICAL,
-        why="What was below the HW could be read; it must stay, whatever the acks and whoever is elected.",
-        source="LeaderCompletenessProperty of kip_966_properties.tla; KIP-101",
-        what_to_do="The finding names the range, the election and the replicas; `examples/sql/what-was-lost.sql` lists all.",
     ),
     Invariant(
         "AcknowledgedByAllIsNeverLost", ACKNOWLEDGED,
@@ -111,34 +98,6 @@ RECORD_RULES = (
         why="A line is one append of a partition: landed twice, it would count twice; a producer's retry is a line of its own.",
         source="design, idempotent",
         what_to_do="Somebody else wrote to `produce_events`, or a delivery landed twice: ingest into a new warehouse.",
-    ),
-    Invariant(
-        "LogsOfReplicasMatch", FINDINGS,
-        scope=f"{C.KIND} = '{Kind.LOG_DIVERGENCE}'",
-        holds=f"{C.SEVERITY} <> '{Severity.CRITICAL}'",
-        observed=_FOUND, severity=Severity.CRITICAL,
-        # A replica that has yet to truncate differs from its leader, and may.
-        why="Replicas that fetch from one leader have the same records at the same offsets.",
-        source="LogMatchingProperty of kip_966_properties.tla; KIP-101",
-        what_to_do="The replica named fetches on over other records: delete its copy and let it fetch anew.",
-    ),
-    Invariant(
-        "IsrMembersKeepUp", FETCH_FINDINGS,
-        known=IS_TOLD,
-        holds=f"{C.KIND} <> '{Kind.STALE_ISR_MEMBER}'",
-        observed=_FOUND, severity=Severity.WARNING,
-        why="A member that is behind for longer than the lag time leaves the ISR; one that stays holds the HW back.",
-        source="P:1297 getOutOfSyncReplicas, RM:339",
-        what_to_do="Look at the leader: it was frozen, or its ISR changes were refused.",
-    ),
-    Invariant(
-        "FetchSessionsHaveNoGaps", FETCH_FINDINGS,
-        known=IS_TOLD,
-        holds=f"{C.KIND} <> '{Kind.FETCH_SESSION_GAP}'",
-        observed=_FOUND, severity=Severity.WARNING,
-        why="Requests of a session are numbered; a number that is missing is a request that is not in the capture.",
-        source="KIP-227; FetchSession.scala",
-        what_to_do="The request log is cut or rotated away there: deliver the missing file.",
     ),
 )
 # fmt: on

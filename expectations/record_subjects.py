@@ -14,7 +14,9 @@ from schemas.kinds import EventType
 IS_LOST = Field("is_lost", C.BOOL, "The log of a later elected leader does not hold the records.")
 IS_RECORDED = Field("is_recorded", C.BOOL, "The leader's timeline has an event of this fetch.")
 TIMES = Field("times", C.LONG, "How often the line has landed for this partition.")
-PREVIOUS_EPOCH = Field("previous_epoch", C.INT, "Epoch of the entry before, in the same checkpoint.")
+PREVIOUS_EPOCH = Field("previous_epoch", C.INT, "Leader epoch of the entry, or the record, before.")
+PREVIOUS_PARTITION_EPOCH = Field("previous_partition_epoch", C.INT, "Partition epoch of the record before.")
+PREVIOUS_RECORD = Field("previous_metadata_offset", C.LONG, "Offset of the partition's record before.")
 PREVIOUS_START = Field("previous_start_offset", C.LONG, "Its start.")
 LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event.")
 
@@ -25,9 +27,9 @@ def findings(tables: Tables) -> DataFrame:
 
 
 def findings_of_fetches(tables: Tables) -> DataFrame:
-    """The same, and where no fetch is in the capture a row that says so: its kind is NULL."""
-    counted = tables[T.FETCH_EVENTS.name].agg(F.count(F.lit(1)).alias("fetches")).where("fetches = 0")
-    untold = counted.select(F.lit(None).cast(C.KIND.type).alias(C.KIND))
+    """One row per finding, and where no fetch is in the capture one that says so: its kind is NULL."""
+    asked = tables[T.FETCH_EVENTS.name].select(C.CLUSTER_ID).distinct()
+    untold = tables[T.SOURCE_FILES.name].select(C.CLUSTER_ID).distinct().join(asked, str(C.CLUSTER_ID), "left_anti")
     return findings(tables).unionByName(untold, allowMissingColumns=True)
 
 
@@ -63,9 +65,10 @@ def fetches(tables: Tables) -> DataFrame:
 
 
 def landed_lines(tables: Tables) -> DataFrame:
-    """One row per line and partition that an append was read from, and how often it landed."""
+    """One row per line and partition that an append or a fetch was read from, and how often it landed."""
     of_line = (*C.PARTITION_KEY, *LINE)
-    return tables[T.PRODUCE_EVENTS.name].groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
+    appends, asked = (tables[table.name].select(*of_line) for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS))
+    return appends.unionByName(asked).groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
 
 
 def cache_entries(tables: Tables) -> DataFrame:
@@ -78,8 +81,21 @@ def cache_entries(tables: Tables) -> DataFrame:
 
 
 def partition_records(tables: Tables) -> DataFrame:
-    """One row per record of a partition in the metadata log."""
-    return tables[T.METADATA_CHANGES.name]
+    """One row per record of a partition in the metadata log, with the epochs of the one before it."""
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.METADATA_OFFSET, C.PARTITION_EPOCH)
+    before = F.lag(F.struct(C.METADATA_OFFSET, C.LEADER_EPOCH, C.PARTITION_EPOCH)).over(in_order)
+    return (
+        tables[T.METADATA_CHANGES.name]
+        .withColumn("before", before)
+        .withColumns(
+            {
+                PREVIOUS_RECORD: F.col("before")[C.METADATA_OFFSET],
+                PREVIOUS_EPOCH: F.col("before")[C.LEADER_EPOCH],
+                PREVIOUS_PARTITION_EPOCH: F.col("before")[C.PARTITION_EPOCH],
+            }
+        )
+        .drop("before")
+    )
 
 
 def last_events(tables: Tables) -> DataFrame:
@@ -94,7 +110,7 @@ FETCH_FINDINGS = Subject(
     T.INCIDENTS,
     (C.INCIDENT_ID,),
     findings_of_fetches,
-    beside=(T.FETCH_EVENTS,),
+    beside=(T.FETCH_EVENTS, T.SOURCE_FILES),
     empty_holds=True,
 )
 IS_TOLD = f"{C.KIND} IS NOT NULL"
@@ -107,12 +123,13 @@ FETCHES = Subject(
     beside=(T.LEADER_TIMELINE,), may_be_empty=True,
 )  # fmt: skip
 LANDED_LINES = Subject(
-    "landed_lines", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, C.SOURCE_FILE, C.SOURCE_LINE), landed_lines, may_be_empty=True
-)
+    "landed_lines", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, C.SOURCE_FILE, C.SOURCE_LINE), landed_lines,
+    beside=(T.FETCH_EVENTS,), may_be_empty=True,
+)  # fmt: skip
 CACHE_ENTRIES = Subject(
     "cache_entries", T.EPOCH_STARTS, (*TP, C.TOPIC_ID, C.BROKER_ID, C.LEADER_EPOCH), cache_entries, may_be_empty=True
 )
 PARTITION_RECORDS = Subject(
     "partition_records", T.METADATA_CHANGES, (*TP, C.TOPIC_ID, C.METADATA_OFFSET), partition_records, may_be_empty=True
 )
-LAST_EVENTS = Subject("last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events)
+LAST_EVENTS = Subject("last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events, is_of_partition=False)

@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
-from schemas.kinds import ChangeKind, EventType, StatementKind
+from schemas.kinds import ChangeKind, EventType, Role, StatementKind
 
 Tables = Mapping[str, DataFrame]
 
@@ -25,6 +25,9 @@ BEGINS_LEADERSHIP = Field(
 PREVIOUS_EVENT_SEQ = Field("previous_event_seq", C.LONG, "event_seq of the row before, in the epoch.")
 PREVIOUS_HW = Field("previous_high_watermark", C.LONG, "HW of the row before, in the epoch.")
 PREVIOUS_EXACTNESS = Field("previous_exactness", C.TEXT, "Its exactness.")
+PREVIOUS_LEO = Field(
+    "previous_log_end_offset", C.LONG, "LEO of the row before, in the epoch; NULL where it is bounded."
+)
 HIGHEST_HW_BEFORE = Field("highest_high_watermark_before", C.LONG, "Highest HW any leader had reached before this row.")
 POSSIBLE_HW_BEFORE = Field(
     "possible_high_watermark_before",
@@ -33,9 +36,23 @@ POSSIBLE_HW_BEFORE = Field(
 )
 STATED_HW = Field("stated_high_watermark", C.LONG, "HW that the leader's own line states.")
 SMALLEST_ISR_LEO = Field("smallest_isr_log_end_offset", C.LONG, "Smallest LEO in the ISR, as the leader knows it.")
+HIGHEST_REMOTE_LEO = Field("highest_remote_log_end_offset", C.LONG, "Highest of the remote LEOs; -1 without any.")
+SMALLEST_MEMBER_LEO = Field(
+    "smallest_member_log_end_offset",
+    C.LONG,
+    "Smallest remote LEO of the ISR's other members; without any the LEO.",
+)
+LEADER_IS_MEMBER = Field("leader_is_member", C.BOOL, "The leader is in the ISR; NULL where that is empty or not told.")
 LEADERS = Field("leaders", C.INTS, "Brokers that became leader of the epoch.")
+HW_OF_LEADERS = Field("highest_high_watermark_of_leaders", C.LONG, "Highest HW a leader can have reached by then.")
+PREVIOUS_REMOTE_LEO = Field("previous_remote_log_end_offset", C.LONG, "Remote LEO of the state before, in the epoch.")
+PREVIOUS_FROM = Field("previous_valid_from", C.TIME, "When the replica's state before began; NULL for its first.")
+PREVIOUS_TO = Field("previous_valid_to", C.TIME, "When it ended.")
+HAS_EVENTS = Field("has_events", C.BOOL, "The leader's timeline has events of the epoch.")
 
 TP = (C.TOPIC, C.PARTITION)
+_HUGE = "9223372036854775807L"
+"""In the place of a remote LEO that is NULL: it then exceeds every LEO, and a rule fails closed."""
 LINE = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
 
 
@@ -53,36 +70,84 @@ class Subject:
     """Nothing to judge is then a gap in the capture; otherwise a table without rows cannot have been written well."""
     empty_holds: bool = False
     """Nothing to judge is then what one hopes for: findings."""
+    is_of_partition: bool = True
+    """Each row is of one partition; otherwise it is of the whole capture."""
 
     @property
     def reads(self) -> tuple[str, ...]:
         """Names of all tables it is made from."""
         return tuple(table.name for table in (self.table, *self.beside))
 
+    @property
+    def view(self) -> str:
+        """Its name in SQL."""
+        return f"judged_{self.name}"
+
+    @property
+    def comment(self) -> str:
+        """What one row is: the first sentence of its function."""
+        return (self.rows.__doc__ or "").strip().splitlines()[0]
+
 
 def leader_events(tables: Tables) -> DataFrame:
     """One row per event at a leader, with what was true before it."""
-    in_epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ)
+    # One window, so that one sort serves all: what lies in another epoch is cut off by comparing the epochs.
     in_history = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    # What is asked of arrays and maps is made before the window, so that they need not be sorted with the rest.
+    members = f"array_except({C.ISR}, array({C.LEADER_ID}))"
+    known = {
+        HIGHEST_REMOTE_LEO: F.expr(
+            f"if({C.REMOTE_LEO_MAP} IS NULL, NULL, coalesce(array_max(transform(map_values({C.REMOTE_LEO_MAP}),"
+            f" leo -> coalesce(leo, {_HUGE}))), {C.UNKNOWN_OFFSET}L))"
+        ),
+        SMALLEST_MEMBER_LEO: F.expr(
+            f"if({C.ISR} IS NULL, NULL, coalesce(array_min(transform({members}, r ->"
+            f" coalesce(try_element_at({C.REMOTE_LEO_MAP}, r), {C.UNKNOWN_OFFSET}L))), {C.LOG_END_OFFSET}))"
+        ),
+        LEADER_IS_MEMBER: F.expr(f"if(size({C.ISR}) > 0, array_contains({C.ISR}, {C.LEADER_ID}), NULL)"),
+    }
+    rows = tables[T.LEADER_TIMELINE.name].withColumns({str(name): column for name, column in known.items()})
+    is_exact = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)  # else no request log: see `replay.bounds`
+    rows = rows.withColumn("exact_leo", F.when(is_exact, F.col(C.LOG_END_OFFSET)))
     before = in_history.rowsBetween(Window.unboundedPreceding, -1)
-    previous = F.lag(C.EVENT_SEQ).over(in_epoch)
-    is_become_leader = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-    is_unheard = F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)  # no request log: see `replay.bounds`
-    return tables[T.LEADER_TIMELINE.name].withColumns(
+    is_same_epoch = F.lag(C.LEADER_EPOCH).over(in_history) == F.col(C.LEADER_EPOCH)
+    previous = {
+        PREVIOUS_EVENT_SEQ: C.EVENT_SEQ, PREVIOUS_HW: C.HIGH_WATERMARK, PREVIOUS_EXACTNESS: C.EXACTNESS,
+        PREVIOUS_LEO: "exact_leo",
+    }  # fmt: skip
+    rows = rows.withColumns(
         {
-            PREVIOUS_EVENT_SEQ: previous,
-            BEGINS_LEADERSHIP: previous.isNull() | is_become_leader,
-            PREVIOUS_HW: F.lag(C.HIGH_WATERMARK).over(in_epoch),
-            PREVIOUS_EXACTNESS: F.lag(C.EXACTNESS).over(in_epoch),
             HIGHEST_HW_BEFORE: F.max(C.HIGH_WATERMARK_LOW).over(before),
-            POSSIBLE_HW_BEFORE: F.max(F.when(is_unheard, F.col(C.HIGH_WATERMARK_HIGH))).over(before),
+            POSSIBLE_HW_BEFORE: F.max(F.when(~is_exact, F.col(C.HIGH_WATERMARK_HIGH))).over(before),
+            **{str(name): F.when(is_same_epoch, F.lag(of).over(in_history)) for name, of in previous.items()},
         }
     )
+    is_become_leader = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
+    return rows.withColumn(BEGINS_LEADERSHIP, F.isnull(PREVIOUS_EVENT_SEQ) | is_become_leader).drop("exact_leo")
 
 
 def replica_states(tables: Tables) -> DataFrame:
-    """One row per state of a replica; it is derived from many lines, so none is named."""
-    return tables[T.REPLICA_TIMELINE.name].withColumns(nowhere())
+    """One row per state of a replica, with the one before it; it is derived from many lines, so none is named."""
+    of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    so_far = of_partition.rangeBetween(Window.unboundedPreceding, Window.currentRow)  # with the leader's same event
+    of_replica = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    led = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK_HIGH))
+    # The partition's window first: its shuffle serves that of the replica as well.
+    rows = tables[T.REPLICA_TIMELINE.name].withColumn(HW_OF_LEADERS, F.max(led).over(so_far))
+    before = F.lag(F.struct(C.LEADER_EPOCH, C.REMOTE_LEO, C.VALID_FROM, C.VALID_TO)).over(of_replica)
+    is_same_epoch = F.col("before")[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)
+    return (
+        rows.withColumn("before", before)
+        .withColumns(
+            {
+                PREVIOUS_REMOTE_LEO: F.when(is_same_epoch, F.col("before")[C.REMOTE_LEO]),
+                PREVIOUS_FROM: F.col("before")[C.VALID_FROM],
+                PREVIOUS_TO: F.col("before")[C.VALID_TO],
+                **nowhere(),
+            }
+        )
+        .drop("before")
+    )
 
 
 def nowhere() -> dict[str, Column]:
@@ -96,8 +161,11 @@ def elected_leaders(tables: Tables) -> DataFrame:
     became = tables[T.LEADER_CHANGES.name].where(said & (F.col(C.LEADER_EPOCH) >= 0))
     last = F.max_by(F.struct(*LINE), F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE))
     leaders = F.sort_array(F.collect_set(C.BROKER_ID))
-    grouped = became.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(leaders.alias(LEADERS), last.alias("last"))
-    return grouped.select(*C.PARTITION_KEY, C.LEADER_EPOCH, LEADERS, "last.*")
+    of_epoch = C.on_partition(C.LEADER_EPOCH)
+    grouped = became.groupBy(*of_epoch).agg(leaders.alias(LEADERS), last.alias("last"))
+    seen = tables[T.LEADER_TIMELINE.name].groupBy(*of_epoch).agg(F.count(F.lit(1)).alias("events"))
+    known = grouped.join(seen, of_epoch, "left")
+    return known.select(*of_epoch, LEADERS, F.col("events").isNotNull().alias(HAS_EVENTS), "last.*")
 
 
 def stated_starts(tables: Tables) -> DataFrame:
@@ -132,7 +200,12 @@ REPLICA_STATES = Subject(
     replica_states,
 )
 ELECTED_LEADERS = Subject(
-    "elected_leaders", T.LEADER_CHANGES, (*TP, C.TOPIC_ID, C.LEADER_EPOCH), elected_leaders, may_be_empty=True
+    "elected_leaders",
+    T.LEADER_CHANGES,
+    (*TP, C.TOPIC_ID, C.LEADER_EPOCH),
+    elected_leaders,
+    beside=(T.LEADER_TIMELINE,),
+    may_be_empty=True,
 )
 STATED_STARTS = Subject(
     "stated_starts",
@@ -142,4 +215,4 @@ STATED_STARTS = Subject(
     beside=(T.LEADER_TIMELINE,),
     may_be_empty=True,
 )
-READ_FILES = Subject("read_files", T.SOURCE_FILES, (C.SOURCE_FILE, C.KIND), read_files)
+READ_FILES = Subject("read_files", T.SOURCE_FILES, (C.SOURCE_FILE, C.KIND), read_files, is_of_partition=False)

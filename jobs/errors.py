@@ -7,6 +7,7 @@ from enum import IntEnum
 from py4j.protocol import Py4JJavaError
 from pyspark.errors import PySparkException
 
+from expectations.errors import PolicyError
 from sources.errors import CaptureError
 
 
@@ -26,7 +27,7 @@ class CouldNotRunError(Exception):
 
 def reason(error: Exception) -> str:
     """Why a job could not run, in one line; a kind of error nobody foresaw is named."""
-    if isinstance(error, CaptureError | CouldNotRunError):
+    if isinstance(error, CaptureError | PolicyError | CouldNotRunError):
         return str(error)
     if isinstance(error, Py4JJavaError):
         return _first_line(str(error.java_exception))

@@ -8,7 +8,8 @@ from pathlib import Path
 import click
 
 from jobs.alone import alone
-from jobs.check_timelines import check_cluster, fail_on_option
+from jobs.check_run import Asked
+from jobs.check_timelines import check_cluster, config_option, fail_on_option, policy_of
 from jobs.command import (
     capture_option,
     cluster_option,
@@ -31,8 +32,9 @@ from sources.log4j import Layout
 @click.command("pipeline", epilog="Example: tidegauge pipeline examples/captures/failover --warehouse /tmp/lake")
 @click.argument("capture", type=click.Path(path_type=Path))
 @options(
-    warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, fail_on_option, debug_option
-)
+    warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, config_option, fail_on_option,
+    debug_option,
+)  # fmt: skip
 def pipeline(
     capture: Path,
     warehouse: str,
@@ -40,6 +42,7 @@ def pipeline(
     capture_id: str | None,
     timezone: str,
     layout: Layout | None,
+    config: Path | None,
     fail_on: str | None,
 ) -> int:
     """Ingest a capture, reconstruct its cluster's timelines, check them and write the report.
@@ -47,6 +50,7 @@ def pipeline(
     CAPTURE is the folder that holds broker-N/, or whose capture/ does, or any folder with brokers' logs. The exit code
     is the check's.
     """
+    asked = Asked(policy_of(config), fail_on)
     files = find_files(capture, timezone)
     target = Warehouse(spark_session("pipeline", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
     with alone(warehouse):
@@ -55,7 +59,7 @@ def pipeline(
         )
         written = landed | reconstruct_cluster(target, cluster)
         print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])
-        code = check_cluster(target, cluster, fail_on)
+        code = check_cluster(target, cluster, asked)
         write_report(target, [cluster])
     return code
 

@@ -16,6 +16,7 @@ from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from expectations.views import RULE_VIEWS
 from jobs import __version__
 from jobs.command import CLUSTER_ID
 from jobs.errors import CouldNotRunError
@@ -24,7 +25,7 @@ from replay.views import VIEWS, View
 from schemas import columns as C
 from schemas.tables import ALL_TABLES, Table
 
-SCHEMA_VERSION = "2"
+SCHEMA_VERSION = "3"
 """Bumped when a table of `schemas` gains a column; nothing else may change."""
 _VERSION_PROPERTY = "tidegauge.schema_version"
 
@@ -131,7 +132,7 @@ class Warehouse:
     def register_views(self) -> list[Table | View]:
         """Register each table that is there, and each view of such, as a temporary view of its name, for ad-hoc SQL."""
         present = [table for table in ALL_TABLES if self.has(table)]
-        derived = [view for view in VIEWS if set(view.of) <= set(present)]
+        derived = [view for view in (*VIEWS, *RULE_VIEWS) if set(view.of) <= set(present)]
         for table in present:
             self.read(table).createOrReplaceTempView(table.name)
         for view in derived:

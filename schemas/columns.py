@@ -60,6 +60,7 @@ class Field(str):
 INT, LONG, TEXT, BOOL, TIME = IntegerType(), LongType(), StringType(), BooleanType(), TimestampType()
 INTS = ArrayType(IntegerType())
 SPANS = ArrayType(StructType([StructField("from", TimestampType()), StructField("to", TimestampType())]))
+TEXTS = ArrayType(StringType())
 OFFSET_BY_REPLICA = MapType(IntegerType(), LongType())
 COUNT_BY_REASON = MapType(StringType(), LongType())
 KEYS = MapType(StringType(), StringType())
@@ -184,6 +185,12 @@ VIOLATIONS             = Field("violations",             LONG, "Rows that break 
 INPUT_VERSION          = Field("input_version",          LONG, "Delta version of the table that was read.")
 ENGINE_VERSION         = Field("engine_version",         TEXT, "Version of tidegauge.")
 VIOLATED_KEYS          = Field("keys",                   KEYS, "Key columns of the row that breaks the rule.")
+THRESHOLDS             = Field("thresholds",             KEYS, "Violations that are tolerated, by topics; `*` is the rest.")
+SUPPRESSED             = Field("suppressed",             LONG, "Violations among them that the configuration sets aside.")
+NEW_VIOLATIONS         = Field("new_violations",         LONG, "Violations that the run before had not; NULL without --since last.")
+VIOLATION_ID           = Field("violation_id",           TEXT, "Names the violation in every run: a digest of the rule's fingerprint and the line, or the keys.")
+IS_NEW                 = Field("is_new",                 BOOL, "The run before had it not; NULL without --since last, or where that run kept too few to tell.")
+EVENTS_AROUND          = Field("events_around",          TEXTS, "Of a rule's first violation: the leader's events around it, `>` before the one at it; else NULL.")
 OBSERVED               = Field("observed",               KEYS, "Values of that row which the rule compares.")
 
 # ---- files

@@ -30,7 +30,8 @@ def event(epoch: int, seq: int, leo: int, hw: int, **more: Any) -> Given:
         "event_type": "BECOME_LEADER" if seq == 1 else "FETCH", "log_end_offset": leo, "log_end_offset_low": leo,
         "log_end_offset_high": leo, "high_watermark": hw, "high_watermark_low": hw, "high_watermark_high": hw,
         "exactness": "exact", "isr": [1, 2, 3], "min_isr": 2, "is_under_min_isr": False,
-        "remote_log_end_offset": {}, "source_file": f"broker-{epoch + 1}/state-change.log", "source_line": seq, **more,
+        "remote_log_end_offset": {}, "log_start_offset": 0, "last_stable_offset": hw, "replica_id": -1,
+        "source_file": f"broker-{epoch + 1}/state-change.log", "source_line": seq, **more,
     }  # fmt: skip
 
 
@@ -39,7 +40,8 @@ def state(replica_id: int, epoch: int, seq: int, leo: int, hw: int, **more: Any)
     return {
         **HERE, "replica_id": replica_id, "leader_epoch": epoch, "event_seq": seq, "valid_from": at(10 * epoch + seq),
         "role": "FOLLOWER", "log_end_offset": leo, "log_end_offset_low": leo, "log_end_offset_high": leo,
-        "high_watermark": hw, "high_watermark_low": hw, "high_watermark_high": hw, "exactness": "exact", **more,
+        "high_watermark": hw, "high_watermark_low": hw, "high_watermark_high": hw, "exactness": "exact",
+        "remote_log_end_offset": -1, **more,
     }  # fmt: skip
 
 
@@ -59,11 +61,11 @@ def stated_start(epoch: int, hw: int, **more: Any) -> Given:
     return {**HERE, **line, **kind, "leader_epoch": epoch, "offset": hw, "event_time": at(10 * epoch), **more}
 
 
-def read_file(landed: int = 8, rejected: int = 0, ignored: int = 2, read: int = 10) -> Given:
+def read_file(landed: int = 8, rejected: int = 0, ignored: int = 2, read: int = 10, broker: int = 1) -> Given:
     """A file that was read."""
     return {
-        "cluster_id": "c", "capture_id": "one", "source_file": "broker-1/server.log", "kind": "server_log",
-        "broker_id": 1, "digest": "d", "lines_read": read, "lines_landed": landed, "lines_rejected": rejected,
+        "cluster_id": "c", "capture_id": "one", "source_file": f"broker-{broker}/server.log", "kind": "server_log",
+        "broker_id": broker, "digest": "d", "lines_read": read, "lines_landed": landed, "lines_rejected": rejected,
         "lines_ignored": ignored, "ignored_by_reason": {"other logger": ignored},
     }  # fmt: skip
 
@@ -102,7 +104,8 @@ def epoch_start(epoch: int, start: int, line: int) -> Given:
 def partition_record(offset: int, isr: list[int], replicas: list[int], **more: Any) -> Given:
     """A record of the partition in the metadata log."""
     line = {"source_file": "cluster-metadata.txt", "source_line": offset}
-    return {**HERE, **line, "metadata_offset": offset, "isr": isr, "replicas": replicas, **more}
+    epochs = {"leader_epoch": 0, "partition_epoch": offset - 1}
+    return {**HERE, **line, **epochs, "metadata_offset": offset, "isr": isr, "replicas": replicas, **more}
 
 
 def version(text: str) -> Given:
@@ -117,10 +120,13 @@ def sound(kafka: str = "4.1.0") -> History:
             event(0, 1, 0, 0), event(0, 2, 11, 10, remote_log_end_offset={2: 10, 3: 10}),
             event(0, 3, 11, 11, remote_log_end_offset={2: 11, 3: 11}), event(1, 1, 11, 10), event(2, 1, 11, 11),
         ],
-        T.REPLICA_TIMELINE: [state(1, 0, 1, 11, 11, role="LEADER"), state(2, 0, 1, -1, -1), state(2, 0, 2, 11, 10)],
+        T.REPLICA_TIMELINE: [
+            state(1, 0, 1, 11, 11, role="LEADER"),
+            state(2, 0, 1, -1, -1, valid_to=at(2)), state(2, 0, 2, 11, 10),
+        ],
         T.LEADER_CHANGES: [became_leader(0, 1), became_leader(1, 2), became_leader(2, 3)],
         T.BROKER_STATEMENTS: [stated_start(0, 0), stated_start(1, 10), stated_start(2, 11)],
-        T.SOURCE_FILES: [read_file()],
+        T.SOURCE_FILES: [read_file(broker=broker) for broker in (1, 2, 3)],
         T.INCIDENTS: [],
         T.PRODUCE_EVENTS: [appended(0, 10)],
         T.FETCH_EVENTS: [fetched(2)],

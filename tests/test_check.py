@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import click
 import pytest
@@ -12,14 +13,16 @@ from pyspark.sql import SparkSession
 
 from expectations.invariants import INVARIANTS
 from expectations.verdict import Verdict
-from jobs.check_timelines import check_cluster, exit_code, max_age, worst
+from jobs import check_run
+from jobs.check_run import exit_code, worst
+from jobs.check_timelines import check_cluster, max_age
 from jobs.cli import main
 from jobs.errors import ExitCode
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas import tables as T
 from schemas.kinds import Severity, Status
-from tests.checked_rows import History, lost, read_file
-from tests.frames import rows
+from tests.checked_rows import lost, read_file
+from tests.checked_warehouse import run, store
 
 
 def verdict(text: str) -> Verdict:
@@ -47,6 +50,19 @@ def test_exit_codes(verdicts: list[str], fail_on: str | None, expected: ExitCode
     assert exit_code([verdict(text) for text in verdicts], fail_on) is expected
 
 
+def test_what_is_not_new_is_no_news() -> None:
+    """With --since last a rule that is as broken as it was pages nobody."""
+    known, news = (Verdict("Some", Severity.CRITICAL, Status.INVALID, new_violations=n) for n in (0, 1))
+
+    assert exit_code([known], None) is ExitCode.OK
+    assert exit_code([known, news], None) is ExitCode.RULE_BROKEN
+
+
+def test_information_never_changes_the_exit_code() -> None:
+    """A rule may be made one by a configuration."""
+    assert exit_code([verdict("invalid info"), verdict("valid critical")], "warn") is ExitCode.OK
+
+
 def test_the_worst_of_several_clusters() -> None:
     """One cluster with a broken rule is not hidden by another that could not run."""
     assert worst([ExitCode.OK, ExitCode.COULD_NOT_RUN, ExitCode.RULE_BROKEN]) is ExitCode.RULE_BROKEN
@@ -57,15 +73,6 @@ def test_usage_errors_exit_with_64(capsys: pytest.CaptureFixture[str]) -> None:
     """A word that --fail-on does not know is usage."""
     assert main(["check", "--warehouse", "w", "--fail-on", "info"]) == ExitCode.USAGE
     assert "'info' is not 'warn'" in capsys.readouterr().err
-
-
-def store(spark: SparkSession, folder: Path, history: History) -> Warehouse:
-    """A warehouse that holds a history."""
-    warehouse = Warehouse(spark, str(folder / "lake"))
-    for table, given in history.items():
-        warehouse.create(table)
-        warehouse.append(table, rows(spark, table, *given), Transaction(table.name, 1))
-    return warehouse
 
 
 @pytest.fixture(scope="module")
@@ -99,23 +106,76 @@ def test_a_broken_rule_is_kept_with_its_row(broken: Warehouse, capsys: pytest.Ca
     assert "Data loss" in shown.err
 
 
+NAMES = ("CommittedRecordsSurviveElections", "NoLineWasRejected", "LeaderIsInIsr", "EveryLineIsAccountedFor")
+FEW = [rule for rule in INVARIANTS if rule.name in NAMES]
+
+
 @pytest.mark.spark
 @pytest.mark.delta
-def test_runs_are_a_history(broken: Warehouse, capsys: pytest.CaptureFixture[str]) -> None:
-    """Another check adds a run; --json tells a program the same; --max-age adds the rule that events are fresh."""
-    before = {row["run_id"] for row in broken.read(T.CHECK_RESULTS).collect()} if broken.has(T.CHECK_RESULTS) else set()
-    code = main(["check", "--warehouse", broken.path, "--cluster-id", "c", "--max-age", "1m", "--json"])
-    document = json.loads(capsys.readouterr().out)
-    runs = {row["run_id"] for row in broken.read(T.CHECK_RESULTS).collect()}
-    told = {result["rule"]: result for result in document["runs"][0]["check_results"]}
+def test_runs_are_a_history(
+    broken: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another check adds a run, and with --since last tells what is new; a file for each that wants to know."""
+    monkeypatch.setattr(check_run, "INVARIANTS", FEW)
+    files = ("--junit", str(tmp_path / "out" / "check.xml"), "--data-docs", str(tmp_path / "docs"))
+    first = run(broken, "--json")
+    before = {row["run_id"] for row in broken.read(T.CHECK_RESULTS).collect()}
+    capsys.readouterr()
+    code = run(broken, "--since", "last", "--max-age", "1m", "--json", *files)
+    document = json.loads(capsys.readouterr().out)["runs"][0]
+    told = {result["rule"]: result for result in document["check_results"]}
+    violations = broken.read(T.CHECK_VIOLATIONS).where(f"run_id = '{document['run_id']}'").collect()
+    {row["rule"]: row for row in broken.read(T.CHECK_VIOLATIONS).where(f"run_id = '{document['run_id']}'").collect()}
+    suite = ET.parse(tmp_path / "out" / "check.xml").getroot()[0]  # noqa: S314 - our own file
+    pages = [path.read_text(encoding="utf-8") for path in (tmp_path / "docs").rglob("*.html")]
 
-    assert (code, document["exit_code"]) == (2, 2)
-    assert runs - before == {document["runs"][0]["run_id"]}
+    assert (first, code) == (2, 2)
+    assert {row["run_id"] for row in broken.read(T.CHECK_RESULTS).collect()} - before == {document["run_id"]}
     assert told["NoLineWasRejected"] == {
         "rule": "NoLineWasRejected", "status": "invalid", "severity": "warning", "rows": 1, "violations": 1,
+        "suppressed": 0, "new_violations": 0,
         "reason": "first: source_file broker-1/server.log, kind server_log: lines_rejected 1, lines_read 10",
     }  # fmt: skip
-    assert set(told) == {*(rule.name for rule in INVARIANTS), "EventsAreFresh"}
+    assert set(told) == {*(rule.name for rule in FEW), "EventsAreFresh"}
+    assert {row["rule"]: row["is_new"] for row in violations} == {
+        "NoLineWasRejected": False, "CommittedRecordsSurviveElections": False, "EventsAreFresh": True,
+    }  # fmt: skip
+    assert [(v["topic"], v["partition"], v["status"]) for v in document["partition_verdicts"]] == [
+        ("ledger", 0, "invalid")
+    ]
+    assert {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")} == {
+        "tests": "5", "failures": "1", "errors": "0", "skipped": "0",
+    }  # fmt: skip
+    assert [case.get("name") for case in suite if case.find("failure") is not None] == ["EventsAreFresh"]
+    assert any("CommittedRecordsSurviveElections" in page and document["run_id"] in page for page in pages)
+
+
+@pytest.mark.spark
+@pytest.mark.delta
+def test_a_configuration_sets_violations_aside(
+    broken: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is suppressed and what is tolerated breaks nothing, and is told and kept all the same."""
+    monkeypatch.setattr(check_run, "INVARIANTS", FEW)
+    config = tmp_path / "check.yaml"
+    config.write_text(
+        "rules: {NoLineWasRejected: {max_violations: 1}}\n"
+        "suppressions: [{rule: CommittedRecordsSurviveElections, topic: 'led*', reason: KAFKA-1, expires: 2999-01-01}]"
+    )
+    code = run(broken, "--config", str(config), "--fail-on", "warn")
+    shown = capsys.readouterr().out
+    (last,) = broken.read(T.CHECK_RESULTS).selectExpr("max_by(run_id, run_at)").collect()
+    results = {row["rule"]: row for row in broken.read(T.CHECK_RESULTS).where(f"run_id = '{last[0]}'").collect()}
+    (partition,) = broken.read(T.PARTITION_VERDICTS).where(f"run_id = '{last[0]}'").collect()
+    lost_rows = results["CommittedRecordsSurviveElections"]
+
+    assert code == ExitCode.OK
+    assert (lost_rows["status"], lost_rows["violations"], lost_rows["suppressed"]) == ("valid", 1, 1)
+    assert results["NoLineWasRejected"]["thresholds"] == {"*": "max_violations 1"}
+    assert results["NoLineWasRejected"]["reason"] == "1 of at most 1 are tolerated"
+    assert (partition["status"], partition["severity"]) == ("valid", None)
+    assert partition["reason"] == ("CommittedRecordsSurviveElections: 1 rows, suppressed until 2999-01-01: KAFKA-1")
+    assert "partitions: 1 valid, 0 invalid, 0 unknown" in shown
 
 
 @pytest.mark.parametrize(("text", "minutes"), [("90m", 90), ("26h", 26 * 60), ("2d", 2 * 1440)])
@@ -128,29 +188,3 @@ def test_an_age_that_is_none_is_usage(capsys: pytest.CaptureFixture[str]) -> Non
     """A number without a unit."""
     assert main(["check", "--warehouse", "w", "--max-age", "26"]) == ExitCode.USAGE
     assert "'26' is no time" in capsys.readouterr().err
-
-
-@pytest.mark.spark
-@pytest.mark.delta
-def test_what_could_not_run_is_kept_and_ends_with_3(spark: SparkSession, tmp_path: Path) -> None:
-    """Before reconstruct there is no timeline: its rules are errors, the others are judged all the same."""
-    warehouse = store(spark, tmp_path, {T.SOURCE_FILES: [read_file()], T.LEADER_TIMELINE: []})
-    code = check_cluster(warehouse, "c")
-    results = {row["rule"]: row for row in warehouse.read(T.CHECK_RESULTS).collect()}
-
-    assert code is ExitCode.COULD_NOT_RUN
-    assert results["LeaderIsInIsr"]["reason"] == "table leader_timeline is empty"
-    assert results["OneLeaderPerEpoch"]["reason"] == "LookupError: there is no table leader_changes"
-    assert results["OneLeaderPerEpoch"]["input_version"] is None
-    assert results["NoLineWasRejected"]["status"] == "valid"
-
-
-@pytest.mark.spark
-@pytest.mark.delta
-def test_a_folder_without_tables_could_not_be_checked(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """Code 3 and one line."""
-    assert spark.version
-    assert main(["check", "--warehouse", str(tmp_path)]) == ExitCode.COULD_NOT_RUN
-    assert "has no table source_files" in capsys.readouterr().err

@@ -9,13 +9,14 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from expectations import suites
+from expectations import suites, witness
 from expectations.invariants import INVARIANTS
-from expectations.judging import MOST_VIOLATIONS, judge
+from expectations.judging import judge
+from expectations.tally import Tally
 from expectations.verdict import Verdict, merge
 from expectations.versions import is_at_least
 from schemas import tables as T
-from schemas.kinds import Status
+from schemas.kinds import Severity, Status
 from schemas.tables import Table
 from tests.checked_rows import event, frames, lost, read_file, sound, version
 
@@ -26,7 +27,7 @@ FILE_RULES = [RULES["EveryLineIsAccountedFor"], RULES["NoLineWasRejected"]]
 def judged(spark: SparkSession, changed: dict[Table, Any], *names: str) -> dict[str, Verdict]:
     """The verdicts of the named rules on a sound history but for what is changed."""
     rules = [RULES[name] for name in names]
-    return {verdict.rule: verdict for verdict in judge(frames(spark, sound() | changed), rules)}
+    return {verdict.rule: verdict for verdict in judge(frames(spark, sound() | changed), rules).verdicts}
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,7 @@ def test_verdicts_merge_to_the_worst(statuses: str, expected: str) -> None:
 @pytest.mark.spark
 def test_a_sound_history_is_valid(spark: SparkSession) -> None:
     """Every rule holds, in the rules' order, each judged on rows, or told that there was no case of it."""
-    verdicts = judge(frames(spark, sound()))
+    verdicts = judge(frames(spark, sound())).verdicts
 
     assert [verdict.rule for verdict in verdicts] == list(RULES)
     assert {verdict.rule: verdict.reason for verdict in verdicts if verdict.status is not Status.VALID} == {}
@@ -59,9 +60,11 @@ def test_a_sound_history_is_valid(spark: SparkSession) -> None:
 @pytest.mark.spark
 def test_lost_records_are_found_with_their_witness(spark: SparkSession) -> None:
     """The verdict names the row, the values and the line; no other rule is broken by it."""
-    broken = [v for v in judge(frames(spark, lost())) if v.status is Status.INVALID]
+    broken = [v for v in judge(frames(spark, lost())).verdicts if v.status is Status.INVALID]
 
-    assert [(v.rule, v.rows, v.violations) for v in broken] == [("CommittedRecordsSurviveElections", 2, 1)]
+    assert [(v.rule, v.rows, v.violations) for v in broken] == [
+        ("CommittedRecordsSurviveElections", 2, 1), ("CleanlyElectedLeaderHoldsTheHighWatermark", 2, 1),
+    ]  # fmt: skip
     assert broken[0].examples[0].keys == {
         "topic": "ledger", "partition": "0", "leader_epoch": "2", "event_seq": "1"
     }  # fmt: skip
@@ -70,6 +73,27 @@ def test_lost_records_are_found_with_their_witness(spark: SparkSession) -> None:
     }  # fmt: skip
     assert (broken[0].examples[0].source_file, broken[0].examples[0].source_line) == ("broker-3/state-change.log", 1)
     assert "log_end_offset 10" in broken[0].reason
+    around = broken[0].examples[0].events_around or ()
+    assert [line.split(" at ")[0] for line in around] == [
+        "  0/1 2026-11-21 10:49:23 BECOME_LEADER", "  0/2 2026-11-21 10:49:24 FETCH",
+        "  0/3 2026-11-21 10:49:25 FETCH", "  1/1 2026-11-21 10:49:33 BECOME_LEADER",
+        "> 2/1 2026-11-21 10:49:43 BECOME_LEADER",
+    ]  # fmt: skip
+    assert around[-1].endswith(
+        "leader 3: LEO 10, HW 10 (exact), ISR [1, 2, 3], remote {} (broker-3/state-change.log:1)"
+    )
+
+
+@pytest.mark.spark
+def test_a_violation_is_named_by_its_line(spark: SparkSession) -> None:
+    """The same in every run, also where late files shift event_seq; another line is another violation."""
+    name = "HighWatermarkNeverExceedsLogEndOffset"
+    found = [
+        judged(spark, {T.LEADER_TIMELINE: [event(0, seq, 5, 6, source_line=line)]}, name)[name].examples[0]
+        for seq, line in ((1, 7), (2, 7), (1, 8))
+    ]
+
+    assert found[0].violation_id == found[1].violation_id != found[2].violation_id
 
 
 @pytest.mark.spark
@@ -119,7 +143,7 @@ def test_a_rule_that_crashes_is_an_error_and_takes_none_with_it(spark: SparkSess
         RULES["LeaderIsInIsr"],
     ]
     tables = frames(spark, {T.SOURCE_FILES: [read_file(rejected=1, landed=7)]})
-    found = {verdict.rule: verdict for verdict in judge(tables, [*crashing, *FILE_RULES])}
+    found = {verdict.rule: verdict for verdict in judge(tables, [*crashing, *FILE_RULES]).verdicts}
 
     assert {name: verdict.status for name, verdict in found.items()} == {
         "ReadsAColumnThatIsNotThere": Status.ERROR,
@@ -135,26 +159,46 @@ def test_a_rule_that_crashes_is_an_error_and_takes_none_with_it(spark: SparkSess
 
 @pytest.mark.spark
 def test_great_expectations_decides(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An expectation that accepts `invalid` makes the rule hold; one that accepts nothing fails."""
+    """A suite that tolerates more makes the rule hold; one that asks for a violation, or fails, lets nothing pass."""
     broken = {T.SOURCE_FILES: [read_file(rejected=1, landed=7)]}
-    before = judged(spark, broken, "NoLineWasRejected")["NoLineWasRejected"]
-    monkeypatch.setattr(suites, "NOT_BROKEN", (*suites.NOT_BROKEN, "invalid"))
-    lenient = judged(spark, broken, "NoLineWasRejected")["NoLineWasRejected"]
-    monkeypatch.setattr(suites, "NOT_BROKEN", ("nothing",))
-    strict = judged(spark, {}, "NoLineWasRejected")["NoLineWasRejected"]
+    suite_of = suites.suite_of
 
-    assert [before.status, lenient.status, strict.status] == [Status.INVALID, Status.VALID, Status.ERROR]
-    assert strict.reason == "RuntimeError: Great Expectations finds the rule broken, but no row breaks it"
+    def suite_with(**limits: Any) -> Any:
+        def changed(tallies: Sequence[Tally]) -> Any:
+            made = suite_of(tallies)
+            for expectation in made.expectations:
+                vars(expectation).update(limits)
+            return made
+
+        return changed
+
+    def verdict(given: dict[Table, Any]) -> Verdict:
+        return judged(spark, given, "NoLineWasRejected")["NoLineWasRejected"]
+
+    before = verdict(broken)
+    monkeypatch.setattr(suites, "suite_of", suite_with(max_value=1))
+    lenient = verdict(broken)
+    monkeypatch.setattr(suites, "suite_of", suite_with(min_value=1, max_value=1))
+    strict = verdict({})
+    monkeypatch.setattr(suites, "suite_of", suite_with(column="no_such_column"))
+    failing = verdict({})
+
+    assert [v.status for v in (before, lenient, strict, failing)] == [
+        Status.INVALID, Status.VALID, Status.ERROR, Status.ERROR,
+    ]  # fmt: skip
+    assert strict.reason == "Great Expectations finds the rule broken, but no row breaks it"
+    assert "no_such_column" in failing.reason
 
 
 @pytest.mark.spark
-def test_violations_are_all_counted_and_some_kept(spark: SparkSession) -> None:
-    """The first hundred are kept in the order of their keys, the number is the whole one."""
-    many: Sequence[Any] = [event(0, seq, 5, 6) for seq in range(1, MOST_VIOLATIONS + 21)]
+def test_violations_are_counted_and_some_kept(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first are kept in the order of their keys, the number is the whole one."""
+    monkeypatch.setattr(witness, "MOST_VIOLATIONS", 100)
+    many: Sequence[Any] = [event(0, seq, 5, 6) for seq in range(1, 121)]
     name = "HighWatermarkNeverExceedsLogEndOffset"
     verdict = judged(spark, {T.LEADER_TIMELINE: many}, name)[name]
 
-    assert (verdict.rows, verdict.violations, len(verdict.examples)) == (120, 120, MOST_VIOLATIONS)
+    assert (verdict.rows, verdict.violations, len(verdict.examples)) == (120, 120, 100)
     assert [violation.keys["event_seq"] for violation in verdict.examples[:3]] == ["1", "2", "3"]
 
 
@@ -169,10 +213,9 @@ def test_nothing_is_left_in_memory(spark: SparkSession) -> None:
 
 
 def test_a_suite_says_what_its_rules_are() -> None:
-    """What Great Expectations shows of a rule is what the table says of it."""
-    suite = suites.suite_of("read_files", FILE_RULES)
-    shown = {expectation.column: expectation for expectation in suite.expectations}
+    """What Great Expectations shows of a rule is what the table and the policy say of it."""
+    tally = Tally(RULES["NoLineWasRejected"], "clicks-*", Severity.CRITICAL, 3, {})
+    (shown,) = suites.suite_of([tally]).expectations
 
-    assert list(shown) == ["EveryLineIsAccountedFor", "NoLineWasRejected"]
-    assert shown["NoLineWasRejected"].severity == "warning"
-    assert shown["NoLineWasRejected"].meta["holds"] == "lines_rejected = 0"
+    assert (shown.column, shown.max_value, shown.severity) == ("NoLineWasRejected [clicks-*]", 3, "critical")
+    assert shown.meta["holds"] == "lines_rejected = 0"

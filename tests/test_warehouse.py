@@ -71,7 +71,7 @@ def test_a_warehouse_of_an_older_schema_is_refused(warehouse: Warehouse, spark: 
     reopened = Warehouse(spark, warehouse.path)
 
     for touch in (reopened.create, reopened.read):
-        with pytest.raises(CouldNotRunError, match="has schema version 1, this tidegauge works with 2; land the"):
+        with pytest.raises(CouldNotRunError, match="has schema version 1, this tidegauge works with 3; land the"):
             touch(INCIDENTS)
 
 

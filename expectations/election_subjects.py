@@ -1,0 +1,78 @@
+"""What rules of elections and of completeness speak of: a leader epoch in one row, a broker in one row."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from expectations.subjects import HIGHEST_HW_BEFORE, LINE, POSSIBLE_HW_BEFORE, TP, Subject, Tables, nowhere
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import Field
+from schemas.kinds import EventType, IncidentKind
+
+IS_UNCLEAN_ELECTION = Field("is_unclean_election", C.BOOL, "The epoch's leader was elected from outside the ISR.")
+IS_SEEN_TO_BEGIN = Field("is_seen_to_begin", C.BOOL, "The epoch's first event is that its leader begins.")
+FILES = Field("files", C.LONG, "Files of the broker in the capture.")
+
+_FIRST = (
+    C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET, C.LOG_END_OFFSET_LOW,
+    C.LOG_END_OFFSET_HIGH, *LINE,
+)  # fmt: skip
+_FIRST_SEQ, _REACHED, _POSSIBLE, _ELECTIONS = "first_event_seq", "reached", "possible", "unclean_elections"
+
+
+def elections(tables: Tables) -> DataFrame:
+    """One row per leader epoch: how it begins, and the highest HW of leaders since the last unclean election.
+
+    An unclean election gives up what was committed before; what is committed from it on must be kept again.
+    """
+    of_epoch = C.on_partition(C.LEADER_EPOCH)
+    is_unclean = F.col(C.KIND) == IncidentKind.UNCLEAN_ELECTION.value
+    unclean = tables[T.INCIDENTS.name].where(is_unclean).select(*of_epoch).distinct()
+    # Few rows begin a leadership: only of these is the first looked for, the others are but counted by the maximum.
+    events = tables[T.LEADER_TIMELINE.name]
+    begins = events.where(F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value).groupBy(*of_epoch)
+    possible = F.when(F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH), F.col(C.HIGH_WATERMARK_HIGH))
+    epochs = (
+        events.groupBy(*of_epoch)
+        .agg(
+            F.min(C.EVENT_SEQ).alias(_FIRST_SEQ),
+            F.max(C.HIGH_WATERMARK_LOW).alias(_REACHED),
+            F.max(possible).alias(_POSSIBLE),
+        )
+        .join(begins.agg(F.min_by(F.struct(*_FIRST), C.EVENT_SEQ).alias("first")), of_epoch, "left")
+        .withColumn(IS_SEEN_TO_BEGIN, F.col("first")[C.EVENT_SEQ].eqNullSafe(F.col(_FIRST_SEQ)))
+        .join(F.broadcast(unclean.withColumn(IS_UNCLEAN_ELECTION, F.lit(True))), of_epoch, "left")
+        .withColumn(IS_UNCLEAN_ELECTION, F.coalesce(IS_UNCLEAN_ELECTION, F.lit(False)))
+    )
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    counted = epochs.withColumn(_ELECTIONS, F.count_if(F.col(IS_UNCLEAN_ELECTION)).over(so_far))
+    since = Window.partitionBy(*C.PARTITION_KEY, _ELECTIONS).orderBy(C.LEADER_EPOCH)
+    before = since.rowsBetween(Window.unboundedPreceding, -1)
+    highest = (
+        F.max(_REACHED).over(before).alias(HIGHEST_HW_BEFORE),
+        F.max(_POSSIBLE).over(before).alias(POSSIBLE_HW_BEFORE),
+    )
+    return counted.select(*of_epoch, IS_SEEN_TO_BEGIN, IS_UNCLEAN_ELECTION, *highest, "first.*")
+
+
+def brokers(tables: Tables) -> DataFrame:
+    """One row per broker that is a replica of a partition by any line, and how many files of it were read."""
+    broker = [str(C.CLUSTER_ID), str(C.BROKER_ID)]
+    told = [
+        tables[table.name].select(C.CLUSTER_ID, F.explode(C.REPLICAS).alias(C.BROKER_ID)) for table in _TELL_REPLICAS
+    ]
+    named = told[0].unionByName(told[1]).where(F.col(C.BROKER_ID) >= 0).distinct()
+    read = tables[T.SOURCE_FILES.name].groupBy(*broker).agg(F.count(F.lit(1)).alias(FILES))
+    known = named.join(read, broker, "left").withColumn(FILES, F.coalesce(FILES, F.lit(0)))
+    return known.withColumns({str(C.CAPTURE_ID): F.lit(None).cast(C.TEXT), **nowhere()})
+
+
+_TELL_REPLICAS = (T.LEADER_CHANGES, T.METADATA_CHANGES)
+
+ELECTIONS = Subject("elections", T.LEADER_TIMELINE, (*TP, C.TOPIC_ID, C.LEADER_EPOCH), elections, beside=(T.INCIDENTS,))
+BROKERS = Subject(
+    "brokers", T.SOURCE_FILES, (C.BROKER_ID,), brokers, beside=_TELL_REPLICAS, may_be_empty=True, is_of_partition=False
+)

@@ -1,0 +1,55 @@
+"""What rules of the brokers' own words speak of: a statement beside what was rebuilt around its time."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from expectations.subjects import LINE, TP, Subject, Tables
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import Field
+from schemas.kinds import StatementKind
+
+LOWEST = Field("lowest", C.LONG, "What was rebuilt for shortly before the statement, the low bound of it.")
+HIGHEST = Field("highest", C.LONG, "What was rebuilt for shortly after it, the high bound.")
+_APART = "INTERVAL 100 MILLISECONDS"
+"""A request's event_time is exact to the time the broker worked on it; a line of a log is written some time after."""
+
+_HW, _LEO, _REMOTE = (
+    StatementKind.SHRINKING_HW.value, StatementKind.SHRINKING_LEO.value, StatementKind.SHRINKING_REMOTE_LEO.value,
+)  # fmt: skip
+
+
+def stated_shrinks(tables: Tables) -> DataFrame:
+    """One row per offset in a "Shrinking ISR …" line, no input of the engine, and what was rebuilt around it."""
+    named = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.OFFSET, C.EVENT_TIME, *LINE)
+    stated = tables[T.BROKER_STATEMENTS.name].where(F.col(C.KIND).isin(_HW, _LEO, _REMOTE)).select(*named)
+    events = tables[T.LEADER_TIMELINE.name].select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, F.col(C.EVENT_TIME).alias("at"), C.REMOTE_LEO_MAP,
+        C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH,
+    )  # fmt: skip
+    near = F.broadcast(stated).join(events, C.on_partition(C.LEADER_EPOCH), "left")
+    remote = F.try_element_at(C.REMOTE_LEO_MAP, F.col(C.REPLICA_ID))
+    is_before = F.expr(f"at <= {C.EVENT_TIME} - {_APART}")
+    is_after = F.expr(f"at >= {C.EVENT_TIME} + {_APART}")
+    low = _of_kind(F.col(C.HIGH_WATERMARK_LOW), F.col(C.LOG_END_OFFSET_LOW), remote)
+    high = _of_kind(F.col(C.HIGH_WATERMARK_HIGH), F.col(C.LOG_END_OFFSET_HIGH), remote)
+    return near.groupBy(*named).agg(
+        F.max_by(F.when(is_before, low), F.when(is_before, F.col(C.EVENT_SEQ))).alias(LOWEST),
+        F.coalesce(
+            F.min_by(F.when(is_after, high), F.when(is_after, F.col(C.EVENT_SEQ))), F.max_by(high, C.EVENT_SEQ)
+        ).alias(HIGHEST),
+    )
+
+
+def _of_kind(high_watermark: Column, log_end_offset: Column, remote: Column) -> Column:
+    """The value a statement speaks of."""
+    is_hw, is_leo = (F.col(C.KIND) == kind for kind in (_HW, _LEO))
+    return F.when(is_hw, high_watermark).when(is_leo, log_end_offset).otherwise(remote)
+
+
+STATED_SHRINKS = Subject(
+    "stated_shrinks", T.BROKER_STATEMENTS, (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.EVENT_TIME),
+    stated_shrinks, beside=(T.LEADER_TIMELINE,), may_be_empty=True,
+)  # fmt: skip

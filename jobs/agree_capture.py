@@ -15,6 +15,7 @@ from jobs.command import cluster_option, debug_option, options, run, warehouse_o
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.keeping import keeping
 from jobs.progress import print_table, say
+from jobs.run_config import Configured
 from jobs.session import spark_session
 from jobs.step_table import HEAD, lines_of
 from jobs.warehouse import Warehouse
@@ -86,7 +87,9 @@ def raw_lines(capture: Path, rows: Sequence[Row]) -> list[str]:
     return found
 
 
-@click.command("agree", epilog="Example: tidegauge agree examples/captures/steady --warehouse /tmp/lake")
+@click.command(
+    "agree", cls=Configured, epilog="Example: tidegauge agree examples/captures/steady --warehouse /tmp/lake"
+)
 @click.argument("capture", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options(warehouse_option, cluster_option, debug_option)
 def agree(capture: Path, warehouse: str, cluster_id: str | None) -> int:

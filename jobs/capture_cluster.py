@@ -21,6 +21,7 @@ from cluster.scenario import SCENARIOS
 from jobs.command import debug_option, options, run
 from jobs.errors import CouldNotRunError
 from jobs.progress import print_table, say
+from jobs.run_config import Configured
 
 
 def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> None:
@@ -30,7 +31,7 @@ def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> Non
         context.exit()
 
 
-@click.command("capture", epilog="Example: tidegauge capture unclean_election --out /tmp/capture")
+@click.command("capture", cls=Configured, epilog="Example: tidegauge capture unclean_election --out /tmp/capture")
 @options(
     click.argument("scenario", type=click.Choice(sorted(SCENARIOS)), metavar="SCENARIO"),
     click.option("--out", "target", required=True, metavar="DIR", type=click.Path(path_type=Path), help="New folder."),

@@ -20,6 +20,7 @@ from jobs.command import cluster_option, debug_option, options, run, warehouse_o
 from jobs.deliveries import landed_clusters
 from jobs.errors import ExitCode
 from jobs.progress import say
+from jobs.run_config import Configured
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 
@@ -89,7 +90,7 @@ def write_documents(warehouse: Warehouse, runs: Sequence[CheckRun], folder: Path
     say(f"  Data Docs: {folder / 'index.html'}")
 
 
-@click.command("check", epilog="Example: tidegauge check --warehouse /tmp/lake || page-somebody")
+@click.command("check", cls=Configured, epilog="Example: tidegauge check --warehouse /tmp/lake || page-somebody")
 @options(warehouse_option, cluster_option, config_option, fail_on_option)
 @click.option(
     "--max-age", "oldest", callback=max_age, metavar="TIME", help="A rule more: the last event is no older (26h, 2d)."

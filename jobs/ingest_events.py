@@ -21,6 +21,7 @@ from jobs.command import (
 )
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
 from jobs.progress import print_table, say, step
+from jobs.run_config import Configured
 from jobs.session import describe, spark_session
 from jobs.warehouse import Warehouse
 from replay.sources_found import rejected_shapes
@@ -120,7 +121,9 @@ def _land(
     return rows
 
 
-@click.command("ingest", epilog="Example: tidegauge ingest examples/captures/failover --warehouse /tmp/lake")
+@click.command(
+    "ingest", cls=Configured, epilog="Example: tidegauge ingest examples/captures/failover --warehouse /tmp/lake"
+)
 @click.argument("capture", type=click.Path(path_type=Path))
 @options(warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, debug_option)
 def ingest(

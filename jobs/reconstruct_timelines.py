@@ -13,6 +13,7 @@ from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
 from jobs.progress import print_table, step
 from jobs.replay_inputs import profile_of, slots_of
+from jobs.run_config import Configured
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
@@ -67,7 +68,7 @@ def write_table(warehouse: Warehouse, table: Table, frame: DataFrame, cluster_id
     return writing.rows
 
 
-@click.command("reconstruct", epilog="Example: tidegauge reconstruct --warehouse /tmp/lake")
+@click.command("reconstruct", cls=Configured, epilog="Example: tidegauge reconstruct --warehouse /tmp/lake")
 @options(warehouse_option, cluster_option, debug_option)
 def reconstruct(warehouse: str, cluster_id: str | None) -> None:
     """Replay what has landed and write the timelines.

@@ -17,6 +17,7 @@ from jobs.report_charts import library
 from jobs.report_markdown import markdown
 from jobs.report_page import render
 from jobs.report_sections import Section, section
+from jobs.run_config import Configured
 from jobs.session import describe, spark_session
 from jobs.warehouse import Warehouse
 from schemas.kinds import Status
@@ -54,7 +55,7 @@ def default_output(warehouse: str) -> Path:
     return Path(place.path if place.scheme else warehouse) / "report" / "index.html"
 
 
-@click.command("report", epilog="Example: tidegauge report --warehouse /tmp/lake")
+@click.command("report", cls=Configured, epilog="Example: tidegauge report --warehouse /tmp/lake")
 @options(warehouse_option, cluster_option, debug_option)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Default: report/index.html in DIR.")
 @click.option("--markdown", "ticket", type=click.Path(path_type=Path), metavar="FILE", help="Write Markdown there too.")

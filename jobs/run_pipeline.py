@@ -24,12 +24,15 @@ from jobs.ingest_events import find_files, ingest_files, size_of
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import reconstruct_cluster
 from jobs.report_timelines import write_report
+from jobs.run_config import Configured
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from sources.log4j import Layout
 
 
-@click.command("pipeline", epilog="Example: tidegauge pipeline examples/captures/failover --warehouse /tmp/lake")
+@click.command(
+    "pipeline", cls=Configured, epilog="Example: tidegauge pipeline examples/captures/failover --warehouse /tmp/lake"
+)
 @click.argument("capture", type=click.Path(path_type=Path))
 @options(
     warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, config_option, fail_on_option,

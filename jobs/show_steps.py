@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from jobs.command import cluster_option, debug_option, options, run, warehouse_option
 from jobs.errors import CouldNotRunError
 from jobs.progress import print_table, say
+from jobs.run_config import Configured
 from jobs.session import spark_session
 from jobs.step_table import HEAD, lines_of, step_rows
 from jobs.warehouse import Warehouse
@@ -20,7 +21,9 @@ from schemas.tables import LEADER_TIMELINE
 TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f")
 
 
-@click.command("show", epilog="Example: tidegauge show --warehouse /tmp/lake --topic orders --partition 1")
+@click.command(
+    "show", cls=Configured, epilog="Example: tidegauge show --warehouse /tmp/lake --topic orders --partition 1"
+)
 @options(
     warehouse_option,
     cluster_option,

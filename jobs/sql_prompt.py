@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from jobs.command import debug_option, options, run, warehouse_option
 from jobs.errors import CouldNotRunError, reason
 from jobs.progress import print_table, say
+from jobs.run_config import Configured
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 
@@ -60,7 +61,9 @@ def prompt(spark: SparkSession, limit: int) -> None:
 
 
 @click.command(
-    "sql", epilog="Example: tidegauge sql --warehouse /tmp/lake -e 'SELECT kind, count(*) FROM incidents GROUP BY kind'"
+    "sql",
+    cls=Configured,
+    epilog="Example: tidegauge sql --warehouse /tmp/lake -e 'SELECT kind, count(*) FROM incidents GROUP BY kind'",
 )
 @options(warehouse_option, debug_option)
 @click.option("-e", "statement", metavar="SQL", help="Run this and end, instead of asking for statements.")

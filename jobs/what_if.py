@@ -16,6 +16,7 @@ from jobs.keeping import keeping
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_table
 from jobs.replay_inputs import profile_of, slots_of
+from jobs.run_config import Configured
 from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
@@ -78,7 +79,7 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
         return write_table(warehouse, WHAT_IF_TIMELINE, found, cluster_id)
 
 
-@click.command("what-if", epilog="Example: tidegauge what-if --warehouse /tmp/lake --min-isr 1")
+@click.command("what-if", cls=Configured, epilog="Example: tidegauge what-if --warehouse /tmp/lake --min-isr 1")
 @options(
     warehouse_option,
     cluster_option,

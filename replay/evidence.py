@@ -18,7 +18,7 @@ from replay.leader import leader_states
 from replay.leaderships import STATED_HW
 from replay.order import NS_PER_US
 from replay.profile import Profile
-from replay.windows import FIRST, NOW, after, before, carried, place, tenure_whole
+from replay.windows import FIRST, NOW, after, before, carried, tenure_whole
 from schemas import columns as C
 from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -91,7 +91,8 @@ def _with_rises(known: DataFrame) -> DataFrame:
 
     A rise is (from, to, order_ns, local_us) of the event that raised the HW.
     """
-    hw_before = F.coalesce(F.lag(C.HIGH_WATERMARK).over(place()), F.col(C.HIGH_WATERMARK))
+    stood = F.greatest(F.col(N.RISEN_BEFORE), F.coalesce(STATED_HW, F.lit(-1)))
+    hw_before = F.when(F.col(N.PLACE) == 1, F.col(C.HIGH_WATERMARK)).otherwise(stood)
     marked = known.withColumn("hw_before", hw_before)
     rise = F.struct(
         F.col("hw_before").alias("low"),

@@ -14,7 +14,7 @@ from replay.assignment import in_mask
 from replay.in_sync import is_caught_up, is_eligible
 from replay.names import slot_column
 from replay.profile import Profile
-from replay.windows import so_far
+from replay.windows import before, so_far
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType as E
@@ -75,6 +75,10 @@ def candidate(slots: int, profile: Profile, joining: Column) -> Column:
     return F.when(allowed, smallest_held(slots, joining)).otherwise(proven)
 
 
-def risen_to(slots: int, profile: Profile, joining: Column) -> Column:
-    """Return the greatest candidate of the leadership so far; -1 before the first."""
-    return F.coalesce(F.max(candidate(slots, profile, joining)).over(so_far()), F.lit(UNKNOWN_OFFSET))
+def risen(slots: int, profile: Profile, joining: Column) -> dict[str, Column]:
+    """Return the greatest candidate of the leadership so far, and before the event; -1 before the first."""
+    best = F.max(candidate(slots, profile, joining))
+    return {
+        N.RISEN_TO: F.coalesce(best.over(so_far()), F.lit(UNKNOWN_OFFSET)),
+        N.RISEN_BEFORE: F.coalesce(best.over(before()), F.lit(UNKNOWN_OFFSET)),
+    }

@@ -97,7 +97,8 @@ def each_fetch(lived: DataFrame, forms: Forms) -> DataFrame:
         )
         for i in forms.followers
     ]  # fmt: skip
-    return lived.withColumn("of", F.explode(F.array_compact(F.array(*fetches)))).select("*", "of.*").drop("of")
+    each = lived.withColumn("of", F.explode(F.array(*fetches))).where("of IS NOT NULL")
+    return each.select("*", "of.*").drop("of")
 
 
 def _lost_before(forms: Forms) -> Column:

@@ -42,7 +42,7 @@ def _said(kind: str, us: Column, broker: Column, to: Column, **more: Column) -> 
 
 def _each(rows: DataFrame, *said: Column) -> DataFrame:
     """One row per statement that was made."""
-    made = rows.withColumn("said", F.explode(F.array_compact(F.array(*said))))
+    made = rows.withColumn("said", F.explode(F.array(*said))).where("said IS NOT NULL")
     return made.select(N.P, N.E, *[F.col("said")[name].alias(name) for name in _STATEMENT])
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+
+from bench.workers import worker_cpu_seconds
 
 MIB = 1 << 20
 
@@ -18,7 +20,7 @@ class Cost:
     """What was spent between two moments."""
 
     cpu_seconds: float
-    """CPU of all tasks; of another engine than Spark, of its process."""
+    """CPU of all tasks and their Python workers; of another engine than Spark, of its process."""
     wall_seconds: float
     jobs: int = 0
     exchanges: int = 0
@@ -42,10 +44,11 @@ class EventLog:
     def cost_of(self, work: Callable[[], object], events: int) -> Cost:
         """Do the work; what it cost."""
         self._new_lines()
-        began = time.monotonic()
+        began, of_workers = time.monotonic(), worker_cpu_seconds()
         work()
-        took = time.monotonic() - began
-        return _cost(map(json.loads, self._new_lines()), took, events)
+        took, of_workers = time.monotonic() - began, worker_cpu_seconds() - of_workers
+        cost = _cost(map(json.loads, self._new_lines()), took, events)
+        return replace(cost, cpu_seconds=cost.cpu_seconds + of_workers)
 
     def _new_lines(self) -> list[str]:
         bus = self._spark.sparkContext._jsc.sc().listenerBus()  # noqa: SLF001 - the log is complete when it is empty

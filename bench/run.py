@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import click
-from delta.tables import DeltaTable
-from pyspark.sql import SparkSession
+from deltalake import DeltaTable
 
+from bench import arrow_variant
+from bench.checksums import sums_of
 from bench.costs import Cost, EventLog, least
 from bench.inputs import SIZES, bench_session, landed, scenario_of
+from bench.peer import cost_of
 from bench.spark_variants import engine, floor
 from jobs.progress import print_table, say
 from jobs.warehouse import Warehouse
@@ -22,23 +25,42 @@ COLUMNS = (
     "what", "CPU s", "of floor", "µs an event", "wall s", "jobs", "exchanges", "of all rows", "shuffle MiB",
     "spill MiB", "peak MiB",
 )  # fmt: skip
+RATIOS = {"apply_in_arrow": "apply_in_arrow", "duckdb": "duckdb_peer", "polars": "polars_peer"}
+Variants = Mapping[str, Callable[[], Cost]]
 
 
-def measured(log: EventLog, variants: dict[str, Callable[[], None]], rounds: int, events: int) -> dict[str, list[Cost]]:
-    """What each variant cost, round by round, one after the other in each."""
+def variants_of(warehouse: Warehouse, log: EventLog, work: Path, events: int, *, peers: bool, loop: bool) -> Variants:
+    """What is compared: each cleans up, works, and says what it cost. The engine has run once: the floor is as wide."""
+
+    def of_spark(name: str, run: Callable[[Path], None]) -> Cost:
+        shutil.rmtree(work / name, ignore_errors=True)
+        return log.cost_of(lambda: run(work / name), events)
+
+    def of_peer(name: str) -> Cost:
+        shutil.rmtree(work / name, ignore_errors=True)
+        return cost_of(name, Path(warehouse.path), work / name)
+
+    leaders, replicas = (DeltaTable(work / "engine" / t.name).count() for t in (LEADER_TIMELINE, REPLICA_TIMELINE))
+    say(f"  {events:,} events, {leaders:,} rows of leader_timeline, {replicas:,} of replica_timeline")
+    ours: dict[str, Callable[[], Cost]] = {
+        "floor": partial(of_spark, "floor", partial(floor, warehouse, rows_per_event=replicas / events)),
+        "engine": partial(of_spark, "engine", partial(engine, warehouse)),
+    }
+    if not peers:
+        return ours
+    others = ("duckdb_peer", "polars_peer", *(("loop_peer",) if loop else ()))
+    arrow = partial(of_spark, "apply_in_arrow", partial(arrow_variant.run, warehouse))
+    return ours | {"apply_in_arrow": arrow} | {name: partial(of_peer, name) for name in others}
+
+
+def measured(variants: Variants, rounds: int) -> dict[str, Cost]:
+    """The cheapest run of each variant, one after the other in every round."""
     costs: dict[str, list[Cost]] = {name: [] for name in variants}
     for number in range(rounds):
         for name, run in variants.items():
-            costs[name].append(log.cost_of(run, events))
-            say(f"  round {number + 1}: {name:<12} {costs[name][-1].cpu_seconds:8.1f} s of CPU")
-    return costs
-
-
-def rows_of(spark: SparkSession, folder: Path) -> tuple[int, int]:
-    """Rows of both timelines below a folder."""
-    tables = (DeltaTable.forPath(spark, str(folder / table.name)) for table in (LEADER_TIMELINE, REPLICA_TIMELINE))
-    leaders, replicas = (table.toDF().count() for table in tables)
-    return leaders, replicas
+            costs[name].append(run())
+            say(f"  round {number + 1}: {name:<16} {costs[name][-1].cpu_seconds:8.1f} s of CPU")
+    return {name: least(of_variant) for name, of_variant in costs.items()}
 
 
 def line_of(name: str, cost: Cost, base: float, events: int) -> Sequence[str]:
@@ -50,45 +72,41 @@ def line_of(name: str, cost: Cost, base: float, events: int) -> Sequence[str]:
     )  # fmt: skip
 
 
-def bench(warehouse: Warehouse, log: EventLog, work: Path, events: int, rounds: int) -> dict[str, Cost]:
-    """The cheapest run of each variant; the first run of the engine is to warm up, and says how many rows there are."""
-    out = work / "engine"
-    engine(warehouse, out)
-    leaders, replicas = rows_of(warehouse.spark, out)
-    say(f"  {events:,} events, {leaders:,} rows of leader_timeline, {replicas:,} of replica_timeline")
-
-    def anew(folder: Path, run: Callable[[], None]) -> Callable[[], None]:
-        def clean() -> None:
-            shutil.rmtree(folder, ignore_errors=True)
-            run()
-
-        return clean
-
-    variants = {
-        "floor": anew(work / "floor", lambda: floor(warehouse, work / "floor", replicas / events)),
-        "engine": anew(out, lambda: engine(warehouse, out)),
-    }
-    return {name: least(costs) for name, costs in measured(log, variants, rounds, events).items()}
+def are_equal(variants: Sequence[str], work: Path) -> bool:
+    """Whether all wrote the same values; what each wrote is printed."""
+    sums = {name: sums_of(name, work / name) for name in variants if name != "floor"}
+    for name, found in sums.items():
+        say(f"  checksum: {name:<16} {found}")
+    return len(set(sums.values())) == 1
 
 
 @click.command("bench")
 @click.option("--size", type=click.Choice(list(SIZES)), default="medium", show_default=True)
 @click.option("--rounds", type=int, default=2, show_default=True, help="Runs of each variant; the cheapest counts.")
 @click.option("--hot-share", type=float, default=0.0, help="Share of all events that one partition has.")
+@click.option("--peers/--no-peers", default=True, help="Other engines too.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path("build/bench"), show_default=True)
-def main(size: str, rounds: int, hot_share: float, work: Path) -> None:
-    """Measure task CPU: of events into both timelines, and of what Spark takes to write as much."""
+def main(size: str, rounds: int, hot_share: float, peers: bool, work: Path) -> None:
+    """Measure CPU: of events into both timelines, of what Spark takes to write as much, of other engines.
+
+    The exit code is 1 where two variants wrote different values.
+    """
     scratch = work.absolute() / "run"
     shutil.rmtree(scratch, ignore_errors=True)
     spark = bench_session(scratch)
-    name = f"{size}-{hot_share}"
-    warehouse, events = landed(spark, work.absolute() / name, scenario_of(size, hot_share))
+    warehouse, events = landed(spark, work.absolute() / f"{size}-{hot_share}", scenario_of(size, hot_share))
+    engine(warehouse, scratch / "engine")  # to warm up, and to know how many rows there are
     log = EventLog(spark, scratch / "events")
-    costs = bench(warehouse, log, scratch, events, rounds)
-    base = costs["floor"].cpu_seconds
-    print_table(COLUMNS, [line_of(each, cost, base, events) for each, cost in costs.items()])
+    variants = variants_of(warehouse, log, scratch, events, peers=peers, loop=size in ("tiny", "small"))
+    costs = measured(variants, rounds)
+    base, ours = costs["floor"].cpu_seconds, costs["engine"].cpu_seconds
+    print_table(COLUMNS, [line_of(name, cost, base, events) for name, cost in costs.items()])
     spark.stop()
-    print(json.dumps({"size": size, "events": events, "ratio_to_floor": round(costs["engine"].cpu_seconds / base, 3)}))
+    is_equal = are_equal(list(costs), scratch)
+    ratios = {f"ratio_to_{name}": costs[key].cpu_seconds for name, key in RATIOS.items() if key in costs}
+    figures = {name: round(ours / other, 3) for name, other in ({"ratio_to_floor": base} | ratios).items()}
+    print(json.dumps({"size": size, "events": events, "same_output": is_equal, **figures}))
+    raise SystemExit(0 if is_equal else 1)
 
 
 if __name__ == "__main__":

@@ -47,7 +47,7 @@ class EventLog:
         began, of_workers = time.monotonic(), worker_cpu_seconds()
         work()
         took, of_workers = time.monotonic() - began, worker_cpu_seconds() - of_workers
-        cost = _cost(map(json.loads, self._new_lines()), took, events)
+        cost = cost_in(map(json.loads, self._new_lines()), took, events)
         return replace(cost, cpu_seconds=cost.cpu_seconds + of_workers)
 
     def _new_lines(self) -> list[str]:
@@ -61,7 +61,7 @@ class EventLog:
         return lines
 
 
-def _cost(entries: Iterable[dict[str, object]], wall_seconds: float, events: int) -> Cost:
+def cost_in(entries: Iterable[dict[str, object]], wall_seconds: float, events: int) -> Cost:
     """The sum of the tasks in some lines of a log."""
     cpu_ns = jobs = shuffled = spilled = peak = 0
     rows_of_stage: dict[int, int] = {}

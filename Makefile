@@ -17,6 +17,7 @@ ZIP       := $(DIST)/tidegauge-$(VERSION).zip
 CAPTURE   ?= examples/captures/failover
 WAREHOUSE ?= build/warehouse
 SIZE      ?= medium
+SCENARIO_FILE ?= bench/scenario.yaml
 SCENARIO  ?= unclean_election
 OUT       ?= build/live/$(SCENARIO)
 
@@ -79,7 +80,7 @@ capture: $(READY) ## a real Kafka on loopback, broken in a named way: SCENARIO=â
 
 .PHONY: bench
 bench: $(READY) ## what a replay costs beside what Spark itself does: SIZE=small|medium|large
-	@$(BIN)/python -m bench.run --size "$(SIZE)" --work build/bench
+	@$(BIN)/python -m bench.run --size "$(SIZE)" --scenario "$(SCENARIO_FILE)" --work build/bench
 
 .PHONY: sql
 sql: $(READY) ## a SQL prompt over a warehouse: WAREHOUSE=â€¦

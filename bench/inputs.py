@@ -21,10 +21,10 @@ HEAP = "4g"
 """No run may need more."""
 
 
-def scenario_of(size: str, hot_share: float) -> Scenario:
+def scenario_of(file: Path, size: str, hot_share: float) -> Scenario:
     """The scenario of a size; `tiny` has fewer partitions, the others a thousand."""
     partitions = 20 if size == "tiny" else None
-    return read_scenario(SCENARIO, events=SIZES[size], partitions=partitions, hot_share=hot_share)
+    return read_scenario(file, events=SIZES[size], partitions=partitions, hot_share=hot_share)
 
 
 def bench_session(work: Path) -> SparkSession:

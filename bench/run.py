@@ -14,7 +14,7 @@ from deltalake import DeltaTable
 from bench import arrow_variant
 from bench.checksums import sums_of
 from bench.costs import Cost, EventLog, least
-from bench.inputs import SIZES, bench_session, landed, scenario_of
+from bench.inputs import SCENARIO, SIZES, bench_session, landed, scenario_of
 from bench.peer import cost_of
 from bench.spark_variants import engine, floor
 from jobs.progress import print_table, say
@@ -84,9 +84,10 @@ def are_equal(variants: Sequence[str], work: Path) -> bool:
 @click.option("--size", type=click.Choice(list(SIZES)), default="medium", show_default=True)
 @click.option("--rounds", type=int, default=2, show_default=True, help="Runs of each variant; the cheapest counts.")
 @click.option("--hot-share", type=float, default=0.0, help="Share of all events that one partition has.")
+@click.option("--scenario", type=click.Path(exists=True, path_type=Path), default=SCENARIO, help="Of the cluster.")
 @click.option("--peers/--no-peers", default=True, help="Other engines too.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path("build/bench"), show_default=True)
-def main(size: str, rounds: int, hot_share: float, peers: bool, work: Path) -> None:
+def main(size: str, rounds: int, hot_share: float, scenario: Path, peers: bool, work: Path) -> None:
     """Measure CPU: of events into both timelines, of what Spark takes to write as much, of other engines.
 
     The exit code is 1 where two variants wrote different values.
@@ -94,7 +95,9 @@ def main(size: str, rounds: int, hot_share: float, peers: bool, work: Path) -> N
     scratch = work.absolute() / "run"
     shutil.rmtree(scratch, ignore_errors=True)
     spark = bench_session(scratch)
-    warehouse, events = landed(spark, work.absolute() / f"{size}-{hot_share}", scenario_of(size, hot_share))
+    warehouse, events = landed(
+        spark, work.absolute() / f"{scenario.stem}-{size}-{hot_share}", scenario_of(scenario, size, hot_share)
+    )
     engine(warehouse, scratch / "engine")  # to warm up, and to know how many rows there are
     log = EventLog(spark, scratch / "events")
     variants = variants_of(warehouse, log, scratch, events, peers=peers, loop=size in ("tiny", "small"))

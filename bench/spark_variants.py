@@ -33,7 +33,7 @@ def engine(warehouse: Warehouse, target: Path) -> None:
     events = landed_events(warehouse, CLUSTER)
     with keeping() as keep:
         assigned = keep(assignments(events))
-        timelines = reconstruct(events, assigned, slots_of(assigned), profile_of(events), keep)
+        timelines = reconstruct(events, assigned, slots_of(assigned), profile_of(events, assigned), keep)
         write(target, LEADER_TIMELINE, timelines.leader_timeline)
         write(target, REPLICA_TIMELINE, timelines.replica_timeline)
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from pyspark.sql import DataFrame
 
+from jobs.alone import alone
 from jobs.command import capture_option, cluster_option, debug_option, options, run, warehouse_option
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, next_transaction, withdraw_unfinished
 from jobs.progress import print_table, say, step
@@ -94,7 +95,8 @@ def generate(
         raise click.UsageError(str(error)) from error
     spark = spark_session("generate", warehouse=warehouse, input_bytes=forms.scenario.events * BYTES_AN_EVENT)
     target = Warehouse(spark, warehouse)
-    rows = generate_cluster(target, forms, cluster_id=cluster_id or DEFAULT_CLUSTER_ID, capture_id=capture_id)
+    with alone(warehouse):
+        rows = generate_cluster(target, forms, cluster_id=cluster_id or DEFAULT_CLUSTER_ID, capture_id=capture_id)
     if truth is not None:
         truth.mkdir(parents=True, exist_ok=True)
         write_truth(truth_of(spark, forms), truth)

@@ -6,6 +6,8 @@ caught up within the lag time and may join. Nothing while the committed ISR is u
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -38,11 +40,22 @@ def held_mask(slots: int, profile: Profile) -> Column:
 
     They are the committed ISR, and replicas outside it that were caught up a moment ago and may join.
     """
+    return _mask(
+        in_mask(F.col(N.ISR_MASK), i) | (is_caught_up(i, profile) & is_eligible(i, profile)) for i in range(slots)
+    )
+
+
+def isr_mask(slots: int) -> Column:
+    """Return the same where no replica was ever outside the ISR: the committed ISR but for the leader."""
+    return _mask(in_mask(F.col(N.ISR_MASK), i) for i in range(slots))
+
+
+def _mask(waits_for: Iterable[Column]) -> Column:
+    """Return the assigned replicas but the leader for which it holds, as a bit mask."""
     bits = []
-    for i in range(slots):
+    for i, is_it in enumerate(waits_for):
         assigned = (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i)
-        waited_for = is_caught_up(i, profile) & is_eligible(i, profile)
-        bits.append(F.when(assigned & (in_mask(F.col(N.ISR_MASK), i) | waited_for), 1 << i).otherwise(0))
+        bits.append(F.when(assigned & is_it, 1 << i).otherwise(0))
     return sum(bits, F.lit(0))
 
 

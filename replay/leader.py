@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.high_watermark import held_mask, risen
+from replay.high_watermark import held_mask, isr_mask, risen
 from replay.in_sync import is_settled, with_caught_up, with_joining
 from replay.inferred_isr import with_bounds_of_rise, with_inferred_isr
 from replay.leaderships import STATED_LEO
@@ -36,13 +36,16 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
     `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
     greater of it and the HW the leadership began with.
     """
-    caught_up = with_caught_up(with_variables(ordered, slots), slots)
+    known, nobody = with_variables(ordered, slots), F.lit(0)
+    # With every replica in every ISR nobody waits outside: neither for whom was caught up, nor for who joins.
+    rounds = JOINING_ROUNDS if profile.has_outsiders or profile.has_untold_isr else 0
+    if rounds:
+        known = with_caught_up(known, slots)
     if profile.has_untold_isr:
-        caught_up = with_inferred_isr(caught_up, slots, profile)
-    held = caught_up.withColumn(N.HELD_MASK, held_mask(slots, profile))
-    nobody = F.lit(0)
+        known = with_inferred_isr(known, slots, profile)
+    held = known.withColumn(N.HELD_MASK, held_mask(slots, profile) if rounds else isr_mask(slots))
     together = held.withColumns({N.JOINING_MASK: nobody, **risen(slots, profile, nobody)})
-    for _ in range(JOINING_ROUNDS):
+    for _ in range(rounds):
         joining = with_joining(together, slots, profile)
         together = joining.withColumns(risen(slots, profile, F.col(N.JOINING_MASK)))
     possible = with_possible_rise(with_event_seq(together), slots, profile)

@@ -51,8 +51,12 @@ def source_files(spark: SparkSession, delivery: Delivery, digest: str, rows: int
         C.LINES_READ: rows, C.LINES_LANDED: rows, C.LINES_REJECTED: 0, C.LINES_IGNORED: 0,
     }  # fmt: skip
     columns = {str(name): F.lit(value) for name, value in known.items()}
-    ignored = F.create_map().cast(C.IGNORED_BY_REASON.type)
-    return T.SOURCE_FILES.conform(spark.range(1).withColumns({**columns, C.IGNORED_BY_REASON: ignored}))
+    columns[C.IGNORED_BY_REASON] = F.create_map()
+    for untold in (C.BROKERS, C.GAPS):
+        columns[untold] = F.array()
+    for no_line in (C.FIRST_AT, C.LAST_AT):
+        columns[no_line] = F.lit(None)
+    return T.SOURCE_FILES.conform(spark.range(1).withColumns(columns))
 
 
 def _settings(spark: SparkSession, scenario: Scenario, delivery: Delivery) -> DataFrame:

@@ -16,6 +16,8 @@ ZIP       := $(DIST)/tidegauge-$(VERSION).zip
 
 CAPTURE   ?= examples/captures/failover
 WAREHOUSE ?= build/warehouse
+SIZE      ?= medium
+SCENARIO_FILE ?= bench/scenario.yaml
 SCENARIO  ?= unclean_election
 OUT       ?= build/live/$(SCENARIO)
 
@@ -75,6 +77,10 @@ pipeline: $(READY) ## a capture into a warehouse: CAPTURE=… WAREHOUSE=…
 .PHONY: capture
 capture: $(READY) ## a real Kafka on loopback, broken in a named way: SCENARIO=… OUT=…
 	@$(BIN)/tidegauge capture "$(SCENARIO)" --out "$(OUT)"
+
+.PHONY: bench
+bench: $(READY) ## what a replay costs beside what Spark itself does: SIZE=small|medium|large
+	@$(BIN)/python -m bench.run --size "$(SIZE)" --scenario "$(SCENARIO_FILE)" --work build/bench
 
 .PHONY: sql
 sql: $(READY) ## a SQL prompt over a warehouse: WAREHOUSE=…

@@ -11,6 +11,7 @@ from jobs.agree_capture import agree
 from jobs.capture_cluster import capture
 from jobs.check_timelines import check
 from jobs.command import run
+from jobs.generate_events import generate
 from jobs.ingest_events import ingest
 from jobs.reconstruct_timelines import reconstruct
 from jobs.report_timelines import report
@@ -30,7 +31,7 @@ def tidegauge() -> None:
     """Rebuild log end offsets, in-sync replicas and high watermarks from a Kafka cluster's logs."""
 
 
-for command in (pipeline, ingest, reconstruct, check, report, sql, what_if, show, capture, agree):
+for command in (pipeline, ingest, reconstruct, check, report, sql, what_if, show, capture, generate, agree):
     tidegauge.add_command(command)
 
 

@@ -6,11 +6,12 @@ table made of metadata and of all events: a replica that always led never fetche
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.names import PARTITION_NUMBER
 from schemas import columns as C
 from schemas import tables as T
 
@@ -19,7 +20,7 @@ SLOTS = "slots"
 
 
 def assignments(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per partition: `slots`, every replica that metadata, a leader or a follower's fetch names.
+    """One row per partition: its number, and `slots`, every replica that metadata, a leader or a fetch names.
 
     A reassignment makes the list longer than the replication factor at any one time; which slots are assigned when
     is a bit mask of the timeline.
@@ -38,7 +39,9 @@ def assignments(landed: Mapping[str, DataFrame]) -> DataFrame:
     for source in sources[1:]:
         replicas = replicas.unionByName(source)
     known = replicas.where(F.col(C.REPLICA_ID) >= 0)
-    return known.groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_set(C.REPLICA_ID)).alias(SLOTS))
+    # Distinct first: sets are collected row by row, and of more than 128 partitions only after a sort of all rows.
+    sets = known.distinct().groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_set(C.REPLICA_ID)).alias(SLOTS))
+    return sets.withColumn(PARTITION_NUMBER, F.row_number().over(Window.orderBy(*C.PARTITION_KEY)))
 
 
 def outsiders(landed: Mapping[str, DataFrame], assigned: DataFrame) -> DataFrame:
@@ -69,7 +72,16 @@ def mask_of(replicas: Column, slots: int) -> Column:
 def replicas_of(mask: Column, slots: int) -> Column:
     """Return the replica ids (array<int>, ascending) of the slots in `mask`; NULL where that is NULL."""
     members = [F.when(in_mask(mask, i), F.get(F.col(SLOTS), F.lit(i))) for i in range(slots)]
-    return F.when(mask.isNotNull(), F.array_compact(F.array(*members)))
+    return F.when(mask.isNotNull(), listed(members, "int"))
+
+
+def listed(values: Sequence[Column], of: str) -> Column:
+    """Return those of `values` that are not NULL as an array of the type `of`.
+
+    `array_compact` is a lambda, interpreted row by row, and many times as slow.
+    """
+    nothing = F.array().cast(f"array<{of}>")
+    return F.concat(*[F.when(value.isNotNull(), F.array(value)).otherwise(nothing) for value in values])
 
 
 def in_mask(mask: Column, slot: int) -> Column:

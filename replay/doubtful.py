@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import in_mask
-from replay.high_watermark import risen_to
+from replay.high_watermark import risen
 from replay.in_sync import is_eligible, now_us
 from replay.names import slot_column
 from replay.order import NS_PER_US
@@ -73,4 +73,4 @@ def _if_waited(doubted: DataFrame, slots: int, profile: Profile) -> DataFrame:
         follows = in_mask(F.col(N.ASSIGNED_MASK), i) & (F.col(N.LEADER_SLOT) != i)
         waits = waits.bitwiseOR(F.when(follows & recent & is_eligible(i, profile), 1 << i).otherwise(0))
     waiting = doubted.withColumns(may_be).withColumn("waits", waits.bitwiseOR(F.col(N.JOINING_MASK)))
-    return waiting.withColumn(_IF_WAITED, risen_to(slots, profile, F.col("waits"))).drop("waits", *may_be)
+    return waiting.withColumn(_IF_WAITED, risen(slots, profile, F.col("waits"))[N.RISEN_TO]).drop("waits", *may_be)

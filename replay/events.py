@@ -208,13 +208,15 @@ def _ends(ended: DataFrame) -> DataFrame:
 
 
 def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
-    """Return the events of leaders in their leadership: with incarnation, tenure, slots and bit masks.
+    """Return the events of leaders in their leadership: with its number, incarnation, tenure, slots and bit masks.
 
     `context` is `leaderships.with_context`. The incarnation is the last that began before the event; an event that
     the clock puts just before the first belongs to the first.
     """
     begun = F.filter("incarnations", lambda it: it["start_us"] <= F.col(N.EVENT_US))
-    mine = F.get(F.col("incarnations"), F.greatest(F.size(begun) - 1, F.lit(0)))
+    # A lambda is interpreted, row by row: one incarnation, as nearly every epoch has, needs none.
+    number = F.when(F.size("incarnations") == 1, 0).otherwise(F.greatest(F.size(begun) - 1, F.lit(0)))
+    mine = F.get(F.col("incarnations"), number)
     joined = happened.join(F.broadcast(context), C.on_partition(C.LEADER_EPOCH))
     at = joined.withColumn("mine", mine)
     return at.where(F.col("mine")[C.LEADER_ID] == F.col(C.BROKER_ID)).select(
@@ -223,7 +225,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         F.col("mine")[N.TENURE].alias(N.TENURE),
         F.col("mine")[N.IS_NEW_LEADER].alias(N.IS_NEW_LEADER),
         F.col("mine")[C.LEADER_ID].alias(C.LEADER_ID),
-        (F.size(F.array_distinct(F.transform("incarnations", lambda it: it[C.LEADER_ID]))) > 1).alias(N.IS_CONTESTED),
+        N.IS_CONTESTED,
         F.col("mine")[STATED_LEO].alias(STATED_LEO),
         F.col("mine")[STATED_HW].alias(STATED_HW),
         slot_of(F.col("mine")[C.LEADER_ID]).alias(N.LEADER_SLOT),
@@ -233,8 +235,13 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         min_isr(F.col(N.EVENT_US), F.col("mine")[C.LEADER_ID]).alias(C.MIN_ISR),
         mask_of(F.col(FENCED), slots).alias(N.NEW_FENCED_MASK),
         mask_of(F.col(REGISTERED), slots).alias(N.NEW_REGISTERED_MASK),
-        SLOTS,
-        F.transform(F.filter(LOADS, lambda it: it[C.BROKER_ID] == F.col(C.REPLICA_ID)), lambda it: it["us"]).alias(
-            N.LOADED_US
-        ),
+        N.PARTITION_NUMBER,
+        F.expr(f"shiftleft(1, size({SLOTS})) - 1").alias(N.EVERY_MASK),
+        F.when(F.size(LOADS) > 0, _loaded_us()).alias(N.LOADED_US),
     )
+
+
+def _loaded_us() -> Column:
+    """Return when the replica's process loaded its log."""
+    own = F.filter(LOADS, lambda it: it[C.BROKER_ID] == F.col(C.REPLICA_ID))
+    return F.transform(own, lambda it: it["us"])

@@ -18,7 +18,7 @@ from replay.leader import leader_states
 from replay.leaderships import STATED_HW
 from replay.order import NS_PER_US
 from replay.profile import Profile
-from replay.windows import FIRST, NOW, after, before, carried, place, tenure_whole
+from replay.windows import FIRST, NOW, after, before, carried, tenure_whole
 from schemas import columns as C
 from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -34,7 +34,11 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     if profile.has_outsiders:
         states = with_proof_of_catching_up(states, slots, profile, start)
     known = states.withColumn(C.HIGH_WATERMARK, F.greatest(F.col(N.RISEN_TO), start))
-    moved = _with_rises(known).withColumn(N.ORDER_NS, F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
+    whole = tenure_whole()
+    ended = known.withColumns(
+        {"highest": F.max(C.HIGH_WATERMARK).over(whole), "longest": F.max(C.LOG_END_OFFSET).over(whole)}
+    )
+    moved = _with_rises(ended).withColumn(N.ORDER_NS, F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     monotone = moved.withColumn(N.ORDER_NS, F.max(N.ORDER_NS).over(_along()))
     return _with_witnesses(monotone).select(*ordered.columns, N.IS_PROVEN_CAUGHT_UP)
 
@@ -61,11 +65,7 @@ def _with_witnesses(known: DataFrame) -> DataFrame:
     steps = F.when(unexplained, F.array(F.lit(EventType.APPEND.value), F.lit(EventType.WITNESS.value))).otherwise(
         F.array(F.col(C.EVENT_TYPE))
     )
-    whole = tenure_whole()
-    ended = known.withColumns(
-        {"highest": F.max(C.HIGH_WATERMARK).over(whole), "longest": F.max(C.LOG_END_OFFSET).over(whole)}
-    )
-    rows = ended.withColumn("step", F.explode(steps))
+    rows = known.withColumn("step", F.explode(steps))
     witness = F.col("step") == EventType.WITNESS.value
     return rows.withColumns(
         {
@@ -91,7 +91,8 @@ def _with_rises(known: DataFrame) -> DataFrame:
 
     A rise is (from, to, order_ns, local_us) of the event that raised the HW.
     """
-    hw_before = F.coalesce(F.lag(C.HIGH_WATERMARK).over(place()), F.col(C.HIGH_WATERMARK))
+    stood = F.greatest(F.col(N.RISEN_BEFORE), F.coalesce(STATED_HW, F.lit(-1)))
+    hw_before = F.when(F.col(N.PLACE) == 1, F.col(C.HIGH_WATERMARK)).otherwise(stood)
     marked = known.withColumn("hw_before", hw_before)
     rise = F.struct(
         F.col("hw_before").alias("low"),

@@ -6,6 +6,8 @@ caught up within the lag time and may join. Nothing while the committed ISR is u
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
@@ -14,7 +16,7 @@ from replay.assignment import in_mask
 from replay.in_sync import is_caught_up, is_eligible
 from replay.names import slot_column
 from replay.profile import Profile
-from replay.windows import so_far
+from replay.windows import before, so_far
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType as E
@@ -38,11 +40,22 @@ def held_mask(slots: int, profile: Profile) -> Column:
 
     They are the committed ISR, and replicas outside it that were caught up a moment ago and may join.
     """
+    return _mask(
+        in_mask(F.col(N.ISR_MASK), i) | (is_caught_up(i, profile) & is_eligible(i, profile)) for i in range(slots)
+    )
+
+
+def isr_mask(slots: int) -> Column:
+    """Return the same where no replica was ever outside the ISR: the committed ISR but for the leader."""
+    return _mask(in_mask(F.col(N.ISR_MASK), i) for i in range(slots))
+
+
+def _mask(waits_for: Iterable[Column]) -> Column:
+    """Return the assigned replicas but the leader for which it holds, as a bit mask."""
     bits = []
-    for i in range(slots):
+    for i, is_it in enumerate(waits_for):
         assigned = (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i)
-        waited_for = is_caught_up(i, profile) & is_eligible(i, profile)
-        bits.append(F.when(assigned & (in_mask(F.col(N.ISR_MASK), i) | waited_for), 1 << i).otherwise(0))
+        bits.append(F.when(assigned & is_it, 1 << i).otherwise(0))
     return sum(bits, F.lit(0))
 
 
@@ -75,6 +88,10 @@ def candidate(slots: int, profile: Profile, joining: Column) -> Column:
     return F.when(allowed, smallest_held(slots, joining)).otherwise(proven)
 
 
-def risen_to(slots: int, profile: Profile, joining: Column) -> Column:
-    """Return the greatest candidate of the leadership so far; -1 before the first."""
-    return F.coalesce(F.max(candidate(slots, profile, joining)).over(so_far()), F.lit(UNKNOWN_OFFSET))
+def risen(slots: int, profile: Profile, joining: Column) -> dict[str, Column]:
+    """Return the greatest candidate of the leadership so far, and before the event; -1 before the first."""
+    best = F.max(candidate(slots, profile, joining))
+    return {
+        N.RISEN_TO: F.coalesce(best.over(so_far()), F.lit(UNKNOWN_OFFSET)),
+        N.RISEN_BEFORE: F.coalesce(best.over(before()), F.lit(UNKNOWN_OFFSET)),
+    }

@@ -14,7 +14,7 @@ from replay.assignment import in_mask
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import before as rows_before
-from replay.windows import carried, place, so_far
+from replay.windows import carried, so_far
 from schemas import columns as C
 from schemas.kinds import EventType as E
 
@@ -96,17 +96,20 @@ def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
     is none; and as the HW a leadership begins with is at most the epoch's start, its start need not be known. The
     proposal ends with any commit or rejection, and none is made while a shrink is in flight.
     """
-    settled = _is(E.BECOME_LEADER) | _is(E.ISR_CHANGE) | _is(N.REJECTION)
-    risen_before = F.coalesce(F.lag(N.RISEN_TO).over(place()), F.lit(-1))
     proposes = F.lit(0)
     for i in range(slots):
         proposes = F.when((F.col(N.SLOT) == i) & may_join(i, profile), 1 << i).otherwise(proposes)
-    reached = F.col(C.FETCH_OFFSET) >= F.greatest(risen_before, F.col(N.EPOCH_START))
-    wish = F.when(_is(E.FETCH) & reached, proposes).otherwise(0)
-    counted = F.sum(F.when((wish > 0) | _is(N.SHRINK_PROPOSED), 1).otherwise(0)).over(so_far())
-    marked = states.withColumns({"wish": wish, "wishes": counted})
-    since = marked.withColumn("settled_at", carried(F.when(settled, F.col("wishes")), so_far()))
-    first = F.col("wishes") - F.coalesce(F.col("settled_at"), F.lit(0)) == 1
-    assigned = F.when(settled, 0).when((F.col("wish") > 0) & first, F.col("wish"))
-    joining = F.coalesce(carried(assigned, so_far()), F.lit(0))
-    return since.withColumn(N.JOINING_MASK, joining).drop("wish", "wishes", "settled_at")
+    reached = F.col(C.FETCH_OFFSET) >= F.greatest(F.col(N.RISEN_BEFORE), F.col(N.EPOCH_START))
+    wish = F.when(_is(E.FETCH) & reached & (proposes > 0), proposes).when(_is(N.SHRINK_PROPOSED), 0)
+    # The first one since all was settled: of the latest stretch between two settlings the least place.
+    entry = F.struct(N.SETTLED, (-F.col(N.PLACE)).alias("place"), wish.alias("wish"))
+    first = F.max(F.when(wish.isNotNull(), entry)).over(so_far())
+    marked = states.withColumn("first", first)
+    is_in_flight = F.col("first")[N.SETTLED] == F.col(N.SETTLED)
+    joining = F.when(is_in_flight, F.col("first")["wish"]).otherwise(0)
+    return marked.withColumn(N.JOINING_MASK, joining).drop("first")
+
+
+def is_settled() -> Column:
+    """Return whether the event ends what was in flight: a commit, a rejection, a new leadership."""
+    return _is(E.BECOME_LEADER) | _is(E.ISR_CHANGE) | _is(N.REJECTION)

@@ -10,15 +10,16 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import SLOTS
-from replay.high_watermark import held_mask, risen_to
-from replay.in_sync import with_caught_up, with_joining
+from replay.high_watermark import held_mask, isr_mask, risen
+from replay.in_sync import is_settled, with_caught_up, with_joining
 from replay.inferred_isr import with_bounds_of_rise, with_inferred_isr
+from replay.leaderships import STATED_LEO
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.rules import assigned, current, evaluates_high_watermark
+from replay.sequence import with_event_seq
 from replay.unheard import with_possible_rise
-from replay.windows import carried, tenure_before
+from replay.windows import carried, place, so_far, tenure_before
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
@@ -35,27 +36,45 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
     `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
     greater of it and the HW the leadership began with.
     """
-    caught_up = with_caught_up(with_variables(ordered, slots), slots)
+    known, nobody = with_variables(ordered, slots), F.lit(0)
+    # With every replica in every ISR nobody waits outside: neither for whom was caught up, nor for who joins.
+    rounds = JOINING_ROUNDS if profile.has_outsiders or profile.has_untold_isr else 0
+    if rounds:
+        known = with_caught_up(known, slots)
     if profile.has_untold_isr:
-        caught_up = with_inferred_isr(caught_up, slots, profile)
-    held = caught_up.withColumn(N.HELD_MASK, held_mask(slots, profile))
-    nobody = F.lit(0)
-    together = held.withColumns({N.JOINING_MASK: nobody, N.RISEN_TO: risen_to(slots, profile, nobody)})
-    for _ in range(JOINING_ROUNDS):
+        known = with_inferred_isr(known, slots, profile)
+    held = known.withColumn(N.HELD_MASK, held_mask(slots, profile) if rounds else isr_mask(slots))
+    together = held.withColumns({N.JOINING_MASK: nobody, **risen(slots, profile, nobody)})
+    for _ in range(rounds):
         joining = with_joining(together, slots, profile)
-        together = joining.withColumn(N.RISEN_TO, risen_to(slots, profile, F.col(N.JOINING_MASK)))
-    possible = with_possible_rise(together, slots, profile)
+        together = joining.withColumns(risen(slots, profile, F.col(N.JOINING_MASK)))
+    possible = with_possible_rise(with_event_seq(together), slots, profile)
     return with_bounds_of_rise(possible, slots) if profile.has_untold_isr else possible
+
+
+FORGOTTEN = (
+    *C.PARTITION_KEY, N.EVENT_US, N.RESPONSE_US, N.NEXT_FETCH_US, C.SESSION_ID, C.RECORDS_SIZE, C.ACKS, C.ERROR_CODE,
+    N.IS_NEW_LEADER, STATED_LEO, N.NEW_LOG_START, N.NEW_FENCED_MASK, N.NEW_REGISTERED_MASK, N.FENCED_MASK,
+    N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, "fetcher_leo_before",
+)  # fmt: skip
+"""What the order and the states were made of, and no timeline shows."""
+
+
+def remembered(states: DataFrame, slots: int) -> DataFrame:
+    """Return the states with the columns that the timelines are made of: they are kept, and every column costs."""
+    of_slots = [slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_US) for i in range(slots)]
+    return states.drop(*FORGOTTEN, *of_slots)
 
 
 def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     """Return the events with every variable of the rules table as it stood after them."""
-    every = F.expr(f"shiftleft(1, size({SLOTS})) - 1")
     variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
     variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
     variables[C.LOG_START_OFFSET] = F.coalesce(variables[C.LOG_START_OFFSET], F.lit(UNKNOWN_OFFSET))
-    variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], every)
+    variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.col(N.EVERY_MASK))
     variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
+    variables[N.PLACE] = F.row_number().over(place())
+    variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
     for i in range(slots):
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(current(C.REMOTE_LEO, i), F.lit(UNKNOWN_OFFSET))
         before = carried(assigned(C.REMOTE_LEO, i), tenure_before())

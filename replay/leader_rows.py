@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import SLOTS, in_mask, replicas_of
+from replay.assignment import SLOTS, in_mask, listed, replicas_of
 from replay.ends import REACHED
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, smallest_held
 from replay.inferred_isr import bounds_of_inferred
@@ -22,9 +22,15 @@ from schemas.kinds import EventType, Exactness
 PUBLIC_EVENTS = tuple(str(event.value) for event in EventType)
 
 
-def with_high_watermark(states: DataFrame, starts: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the events with `high_watermark`, its bounds and its exactness: the greater of start and candidates."""
-    known = states.join(F.broadcast(starts), C.on_partition(C.LEADER_EPOCH, N.INCARNATION, N.TENURE), "left")
+def with_high_watermark(
+    states: DataFrame, starts: DataFrame, assigned: DataFrame, slots: int, profile: Profile
+) -> DataFrame:
+    """Return the events with `high_watermark`, its bounds and its exactness: the greater of start and candidates.
+
+    And with the partition's key and slots again: up to here its number stood for them.
+    """
+    named = states.join(F.broadcast(assigned), N.PARTITION_NUMBER)
+    known = named.join(F.broadcast(starts), [*N.LEADERSHIP], "left")
     start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
     is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
     low = high = F.greatest(start, risen)
@@ -100,13 +106,12 @@ def _replica(slot: int) -> Column:
 
 def _remote_leos(slots: int) -> Column:
     """Return the leader's idea of every other assigned replica's LEO, by replica id."""
-    entries = []
-    for i in range(slots):
-        others = (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i) & _replica(i).isNotNull()
-        entries.append(
-            F.when(others, F.struct(_replica(i).alias("of"), F.col(slot_column(C.REMOTE_LEO, i)).alias("leo")))
-        )
-    return F.map_from_entries(F.array_compact(F.array(*entries)))
+    others = [
+        (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i) & _replica(i).isNotNull() for i in range(slots)
+    ]
+    replicas = listed([F.when(other, _replica(i)) for i, other in enumerate(others)], "int")
+    leos = [F.when(other, F.col(slot_column(C.REMOTE_LEO, i))) for i, other in enumerate(others)]
+    return F.map_from_arrays(replicas, listed(leos, "bigint"))
 
 
 def _told_or(rebuilt: Column) -> Column:
@@ -125,4 +130,4 @@ def _limited_by(slots: int, joining: Column) -> Column:
         F.when(below & holds(i, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest), _replica(i))
         for i in range(slots)
     ]
-    return F.array_compact(F.array(*limits))
+    return listed(limits, "int")

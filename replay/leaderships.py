@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.assignment import SLOTS
-from replay.names import INCARNATION, IS_NEW_LEADER, TENURE
+from replay.names import INCARNATION, IS_CONTESTED, IS_NEW_LEADER, PARTITION_NUMBER, TENURE
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind, StatementKind
@@ -119,7 +119,7 @@ def _stated_on_line(statements: DataFrame) -> DataFrame:
 
 
 def with_context(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
-    """One row per partition and leader epoch: `slots`, `incarnations` (its leaderships in order) and `loads`.
+    """One row per partition and leader epoch: `slots`, `incarnations` (its leaderships in order), `loads`, and more.
 
     `loads` are the restarts of all its replicas: broker and time, on that broker's clock.
     """
@@ -133,8 +133,10 @@ def with_context(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -
         .groupBy(*C.PARTITION_KEY)
         .agg(F.collect_list(load).alias(LOADS))
     )
+    leaders = F.array_distinct(F.transform("incarnations", lambda it: it[C.LEADER_ID]))
+    is_contested = (F.size(leaders) > 1).alias(IS_CONTESTED)
     return (
         per_epoch.join(assigned, C.on_partition())
         .join(loads, C.on_partition(), "left")
-        .select(*C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS, LOADS)
+        .select(PARTITION_NUMBER, *C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS, LOADS, is_contested)
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from schemas import columns as C
 
 # fmt: off
+PARTITION_NUMBER = "partition_number"  # int: the partition, in the order of their keys: what events are sorted by
 INCARNATION = "incarnation"           # int: how often the leader's process started within this leader epoch, from 0
 TENURE = "tenure"                     # int: leaderships of one leader process without a break; remote LEOs survive inside
 SLOT = "slot"                         # int: position of the replica in the partition's assignment; -1 none
@@ -23,6 +24,7 @@ STREAM_RANK = "stream_rank"           # int: which certain order the event belon
 STREAM_POS = "stream_pos"             # bigint: place within that certain order
 NEW_ISR_MASK = "new_isr_mask"         # int: committed ISR the event brings, as a bit mask of slots; NULL none
 NEW_ASSIGNED_MASK = "new_assigned_mask"  # int: assignment it brings (adding and removing replicas too); NULL none
+EVERY_MASK = "every_mask"             # int: every replica the partition ever had, as a bit mask of slots
 NEW_FENCED_MASK = "new_fenced_mask"   # int: replicas it shows fenced or shutting down; NULL none
 NEW_REGISTERED_MASK = "new_registered_mask"  # int: replicas it shows registered anew, under another broker epoch; NULL none
 NEW_LOG_START = "new_log_start_offset"  # bigint: log start offset it brings; NULL none
@@ -34,6 +36,7 @@ EPOCH_START = "epoch_start_offset"    # bigint: leaderEpochStartOffset: the lead
 RECEIVED_HW = "received_high_watermark"  # bigint: the HW in the response
 START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
+RISEN_BEFORE = "risen_before"         # bigint: the same before the event
 RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told so far; with an inferred ISR alone
 RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have risen to; with an inferred ISR alone
 UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
@@ -43,6 +46,8 @@ REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LE
 IS_PROVEN_CAUGHT_UP = "is_proven_caught_up"  # bool: a later response shows that the fetch was caught up, though the clock says not
 CAUGHT_UP_US = "caught_up_us"         # bigint per slot: lastCaughtUpTimeMs, in microseconds
 HELD_MASK = "held_mask"               # int: replicas the HW waits for whoever is joining, as a bit mask of slots
+PLACE = "place"                       # int: number of the event in its leadership, from 1
+SETTLED = "settled"                   # bigint: ISR changes that ended, by commit or rejection, in the leadership so far
 JOINING_MASK = "joining_mask"         # int: replica whose joining the ISR is in flight, as a bit mask of slots
 IS_RESTART = "is_restart"             # bool: the state is that of a process that has just loaded its log
 REPLICA_RESTART = "REPLICA_RESTART"   # event type of the engine alone: a follower's process has loaded its log
@@ -58,8 +63,8 @@ IS_UNHEARD = "is_unheard"             # bool: no request of the whole leader epo
 ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
 # fmt: on
 
-LEADERSHIP = (*C.PARTITION_KEY, TENURE, C.LEADER_EPOCH, INCARNATION)
-"""One leadership of one broker process; the unit of replay."""
+LEADERSHIP = (PARTITION_NUMBER, TENURE, C.LEADER_EPOCH, INCARNATION)
+"""One leadership of one broker process; the unit of replay. Four numbers: a sort compares them at every step."""
 
 IN_ORDER = (ORDER_NS, STREAM_RANK, STREAM_POS)
 """The total order within a leadership."""

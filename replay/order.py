@@ -65,7 +65,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
 
 def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     """Return the events, each fetch with what its replica's next one tells of it."""
-    of_replica = Window.partitionBy(*C.PARTITION_KEY, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
+    of_replica = Window.partitionBy(N.PARTITION_NUMBER, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     next_fetch = F.lead(F.col(C.FETCH_OFFSET)).over(of_replica)
     return ordered.withColumns(
@@ -87,7 +87,7 @@ def _restarts(next_fetch_us: Column) -> Column:
         N.LOADED_US,
         lambda us: (us > F.col(N.EVENT_US)) & (next_fetch_us.isNull() | (us < next_fetch_us)),
     )
-    return F.size(F.coalesce(since, F.array().cast("array<bigint>"))) > 0
+    return F.when(F.size(N.LOADED_US) > 0, F.size(since) > 0).otherwise(F.lit(False))
 
 
 def _again(of_replica: WindowSpec) -> Column:

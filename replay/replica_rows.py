@@ -31,11 +31,11 @@ def replica_states(known: DataFrame, slots: int) -> DataFrame:
     own = _with_own_state(known, slots)
     loaded = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value) & F.col(LOADED_HW).isNotNull()
     states = own.select(
-        C.CLUSTER_ID, C.CAPTURE_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.EVENT_SEQ,
+        N.PARTITION_NUMBER, C.CLUSTER_ID, C.CAPTURE_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.EVENT_SEQ,
         (loaded | (F.col(C.EVENT_TYPE) == N.REPLICA_RESTART)).alias(N.IS_RESTART),
         F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
-        F.explode(F.array_compact(F.array(*[_state(i) for i in range(slots)]))).alias("of"),
-    ).select("*", "of.*")  # fmt: skip
+        F.explode(F.array(*[_state(i) for i in range(slots)])).alias("of"),
+    ).where("of IS NOT NULL").select("*", "of.*")  # fmt: skip
     return states.withColumn("before", F.lag(F.struct(*_STATE)).over(_of_replica())).where(
         ~F.col("before").eqNullSafe(F.struct(*_STATE))
     )
@@ -50,7 +50,7 @@ def replica_timeline(states: DataFrame) -> DataFrame:
 
 
 def _of_replica() -> WindowSpec:
-    return Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    return Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
 
 
 def _is(event: str, slot: int) -> Column:

@@ -6,14 +6,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.windows import place
 from schemas import columns as C
 
 PER_INCARNATION = 1 << 40
 """Events of a leader that restarted and kept its epoch follow those before, whatever their number."""
 
 
-def with_event_seq(ordered: DataFrame) -> DataFrame:
+def with_event_seq(states: DataFrame) -> DataFrame:
     """Return the events with `event_seq`, unique and rising within a partition and leader epoch (not dense)."""
-    number = F.row_number().over(place()).cast("bigint") + F.col(N.INCARNATION) * F.lit(PER_INCARNATION)
-    return ordered.withColumn(C.EVENT_SEQ, number)
+    number = F.col(N.PLACE).cast("bigint") + F.col(N.INCARNATION) * F.lit(PER_INCARNATION)
+    return states.withColumn(C.EVENT_SEQ, number)

@@ -20,10 +20,15 @@ def with_min_isr_changes(context: DataFrame, settings: DataFrame) -> DataFrame:
     change = F.struct(
         F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0)).alias("us"),
         F.col(C.BROKER_ID),
-        F.expr(f"try_cast({C.VALUE} AS INT)").alias("value"),
+        F.col("value"),
     )
-    relevant = settings.where(F.col(C.NAME) == MIN_ISR_SETTING)
-    collected = F.sort_array(F.collect_list(change))
+    relevant = settings.where(F.col(C.NAME) == MIN_ISR_SETTING).withColumn(
+        "value", F.expr(f"try_cast({C.VALUE} AS INT)")
+    )
+    every = F.sort_array(F.collect_list(change))
+    # All brokers of a cluster state the same, as a rule: then one of them is enough.
+    is_one = (F.size(F.collect_set("value")) == 1) & (F.count("value") == F.count("*"))
+    collected = F.when(is_one, F.slice(every, 1, 1)).otherwise(every)
     of_topic = relevant.where(F.col(C.TOPIC) != "").groupBy(C.CLUSTER_ID, C.TOPIC).agg(collected.alias(CHANGES))
     of_broker = relevant.where(F.col(C.TOPIC) == "").groupBy(C.CLUSTER_ID).agg(collected.alias(DEFAULTS))
     topic: list[str] = [C.CLUSTER_ID, C.TOPIC]
@@ -32,7 +37,14 @@ def with_min_isr_changes(context: DataFrame, settings: DataFrame) -> DataFrame:
 
 def min_isr(at_us: Column, leader_id: Column) -> Column:
     """Return min.insync.replicas in force at the leader; the topic's, else the broker's, else Kafka's default, 1."""
-    return F.coalesce(_in_force(CHANGES, at_us, leader_id), _in_force(DEFAULTS, at_us, leader_id), F.lit(1))
+    values = [_settled_or(changes, _in_force(changes, at_us, leader_id)) for changes in (CHANGES, DEFAULTS)]
+    return F.coalesce(*values, F.lit(1))
+
+
+def _settled_or(changes: str, value: Column) -> Column:
+    """Return the one value ever set; `value`, whose lambdas are interpreted row by row, only where it varies."""
+    only = F.get(F.col(changes), F.lit(0))["value"]
+    return F.when(F.size(changes) == 1, only).when(F.size(changes) > 1, value)
 
 
 def _in_force(changes: str, at_us: Column, leader_id: Column) -> Column:

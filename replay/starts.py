@@ -37,7 +37,8 @@ def last_responses(states: DataFrame, slots: int) -> DataFrame:
         own = response & (F.col(N.SLOT) == slot)
         return F.max_by(F.when(own, heard), F.when(own, F.col(C.EVENT_SEQ)))
 
-    return states.groupBy(*N.LEADERSHIP, N.LEADER_SLOT).agg(
+    return states.groupBy(*N.LEADERSHIP).agg(
+        F.max(N.LEADER_SLOT).alias(N.LEADER_SLOT),
         F.max(N.RISEN_TO).alias(N.RISEN_TO),
         F.max(N.EPOCH_START).alias(N.EPOCH_START),
         F.max(F.expr(N.ORDER_US)).alias("ended_us"),
@@ -54,8 +55,9 @@ def leadership_starts(
     begin = F.struct(nobody.alias("own"), F.array().cast(f"array<{_START}>").alias("starts"))
     folded = history.withColumn("folded", F.aggregate("history", begin, _next))
     each = folded.select(*C.PARTITION_KEY, F.explode(F.arrays_zip("history", F.col("folded.starts"))).alias("it"))
-    return each.where(F.col("it.history")[N.LEADER_SLOT] >= 0).select(
-        *C.PARTITION_KEY,
+    numbered = each.join(F.broadcast(assigned), C.on_partition())
+    return numbered.where(F.col("it.history")[N.LEADER_SLOT] >= 0).select(
+        N.PARTITION_NUMBER,
         *[F.col("it.history")[c].alias(c) for c in (C.LEADER_EPOCH, N.INCARNATION, N.TENURE)],
         F.col("it.history")[LOADED_HW].alias(LOADED_HW),
         F.col("it.starts.hw").alias(N.START_HW),
@@ -69,9 +71,8 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
         C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, N.RISEN_TO,
         N.EPOCH_START, "ended_us", "heard",
     )  # fmt: skip
-    led = begun.join(summaries, C.on_partition(C.LEADER_EPOCH, N.INCARNATION, N.TENURE)).withColumn(
-        N.SLOT, F.lit(UNKNOWN_OFFSET)
-    )
+    numbered = begun.join(F.broadcast(assigned), C.on_partition())
+    led = numbered.join(summaries, [*N.LEADERSHIP]).withColumn(N.SLOT, F.lit(UNKNOWN_OFFSET))
     unsaid = {c: F.lit(None).cast("bigint") for c in (STATED_HW, N.RISEN_TO, N.EPOCH_START, "ended_us")}
     restarted = loads.join(assigned, C.on_partition()).withColumns(
         {

@@ -12,11 +12,12 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay import names as N
 from replay.bounds import with_bounds
 from replay.ends import ends
 from replay.events import events, placed
 from replay.evidence import decided_by_evidence
-from replay.leader import leader_states
+from replay.leader import leader_states, remembered
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads, with_context
 from replay.log_ends import log_ends
@@ -25,7 +26,6 @@ from replay.profile import Profile
 from replay.replica_rows import replica_states, replica_timeline
 from replay.responses import with_responses
 from replay.restarts import follower_restarts
-from replay.sequence import with_event_seq
 from replay.settings import with_min_isr_changes
 from replay.shown import with_shown_leaderships
 from replay.stable import transactions, with_last_stable_offset
@@ -69,11 +69,10 @@ def ordered_events(
     context = with_min_isr_changes(
         with_context(begun, assigned, landed[T.BROKER_STATEMENTS.name]), landed[T.SETTINGS.name]
     )
-    gathered = placed(events(landed, begun, restarts, ended, profile), context, slots).repartition(
-        *[str(c) for c in C.PARTITION_KEY]
-    )
+    happened = events(landed, begun, restarts, ended, profile)
+    gathered = placed(happened, context, slots).repartition(N.PARTITION_NUMBER)
     by_clock = with_responses(ordered_by_clock(gathered))
-    return with_event_seq(decided_by_evidence(by_clock, slots, profile))
+    return decided_by_evidence(by_clock, slots, profile)
 
 
 def reconstruct(
@@ -92,13 +91,13 @@ def reconstruct(
     begun, restarts = keep(leaderships(roles)), keep(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
     ended = ends(roles, landed[T.BROKER_STATEMENTS.name])
     ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
-    states = keep(leader_states(ordered, slots, profile))
+    states = keep(remembered(leader_states(ordered, slots, profile), slots))
     starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)
-    known = with_high_watermark(states, starts, slots, profile)
+    known = with_high_watermark(states, starts, assigned, slots, profile)
     replicas = replica_states(known, slots)
     if profile.has_silence:
         known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
-        told = told_replicas(landed, begun)
+        told = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
         replicas = with_told_replicas(replica_states(known, slots), told, known)
     replicas = keep(replicas)
     if profile.has_transactions:

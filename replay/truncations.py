@@ -61,8 +61,8 @@ def _numbered(cuts: DataFrame) -> DataFrame:
 
 def _rebuilt(states: DataFrame, profile: Profile) -> DataFrame:
     """One row per place where a replica's own LEO goes back."""
-    of_replica = Window.partitionBy(*_REPLICA).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
-    of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
+    of_replica = Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    of_partition = Window.partitionBy(N.PARTITION_NUMBER).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
     leader_hw = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK))
     method = F.when(F.col(N.IS_RESTART), Method.RESTART.value).otherwise(F.lit(profile.truncation))
     return states.select(

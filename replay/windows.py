@@ -8,7 +8,7 @@ from __future__ import annotations
 from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F
 
-from replay.names import IN_ORDER, INCARNATION, LEADERSHIP, TENURE
+from replay.names import IN_ORDER, INCARNATION, LEADERSHIP, PARTITION_NUMBER, TENURE
 from schemas import columns as C
 
 FIRST, NOW, LAST = Window.unboundedPreceding, Window.currentRow, Window.unboundedFollowing
@@ -42,7 +42,7 @@ def after() -> WindowSpec:
 
 def _tenure() -> WindowSpec:
     # Sorted as the leadership is, so that no second Sort is planned: tenure, epoch and incarnation rise together.
-    return Window.partitionBy(*C.PARTITION_KEY, TENURE).orderBy(C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
+    return Window.partitionBy(PARTITION_NUMBER, TENURE).orderBy(C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
 
 
 def tenure_so_far() -> WindowSpec:
@@ -57,7 +57,7 @@ def tenure_before() -> WindowSpec:
 
 def across() -> WindowSpec:
     """All leaderships of the partition, up to and with this event."""
-    ordered = Window.partitionBy(*C.PARTITION_KEY).orderBy(TENURE, C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
+    ordered = Window.partitionBy(PARTITION_NUMBER).orderBy(TENURE, C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
     return ordered.rowsBetween(FIRST, NOW)
 
 

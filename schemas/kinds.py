@@ -111,6 +111,8 @@ class FileKind(StrEnum):
     HW_CHECKPOINT = "replication_offset_checkpoint"
     LOG_START_CHECKPOINT = "log_start_offset_checkpoint"
     ABOUT = "about"
+    SCENARIO = "scenario"
+    """No log: a scenario of `generate`, and each row that landed a line of it."""
     UNKNOWN = "unknown"
 
 

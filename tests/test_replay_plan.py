@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from replay.assignment import assignments
 from replay.ends import ends
-from replay.leader import leader_states
+from replay.leader import leader_states, remembered
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile
@@ -40,14 +40,14 @@ def landed(spark: SparkSession) -> dict[str, DataFrame]:
 
 def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
     """From the ordered events to `leader_timeline` the events are where they must be: all windows agree on that."""
-    roles, assigned = roles_with_loads(landed), assignments(landed)
+    roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
     begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
     ended = ends(roles, landed[BROKER_STATEMENTS.name])
     ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, Profile()).localCheckpoint()
-    states = leader_states(ordered, SLOTS, Profile())
+    states = remembered(leader_states(ordered, SLOTS, Profile()), SLOTS)
     summaries = last_responses(states, SLOTS).localCheckpoint()
     starts = leadership_starts(summaries, begun, restarts, assigned, SLOTS).localCheckpoint()
-    known = with_high_watermark(states, starts, SLOTS, Profile()).withColumn(
+    known = with_high_watermark(states, starts, assigned, SLOTS, Profile()).withColumn(
         C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK)
     )
     plan = plan_of(leader_timeline(known, SLOTS, Profile()))

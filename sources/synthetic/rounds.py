@@ -1,0 +1,186 @@
+"""Rounds: a partition's life as arithmetic. Every offset of it is a closed form of (partition, epoch, round).
+
+A round is one append and a fetch of each follower that is not away, in their order. An append adds the next of a row of
+batch sizes, so that the LEO after any round is a sum that needs no window; a follower asks for the LEO of an earlier
+round; the HW is the least of such, by the protocol's own rule. Truth comes out without replaying anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from sources.synthetic import names as N
+from sources.synthetic.scenario import Scenario
+from sources.synthetic.shape import Absence, Shape, shape_of
+
+DAWN_US = 1_767_225_600_000_000
+"""2026-01-01, UTC: where time begins."""
+GAP_US = 20_000
+"""Nobody leads for this long between two epochs."""
+
+
+@dataclass(frozen=True)
+class Forms:
+    """A scenario with the shapes of its partitions: the hot one, number 0, and the others."""
+
+    scenario: Scenario
+    hot: Shape
+    other: Shape
+
+    @property
+    def followers(self) -> range:
+        """The followers of an epoch, in the order in which they will lead."""
+        return range(1, self.scenario.replicas)
+
+    def of_shape(self, value: Callable[[Shape], int]) -> Column:
+        """Return a number of the row's partition's shape."""
+        hot, other = (F.lit(value(shape)).cast("bigint") for shape in (self.hot, self.other))
+        return other if value(self.hot) == value(self.other) else F.when(F.col(N.P) == 0, hot).otherwise(other)
+
+    def of_absence(self, value: Callable[[Absence], int]) -> Column:
+        """Return a number of the absence in the row's epoch."""
+        hot, other = ([value(absence) for absence in shape.absences] for shape in (self.hot, self.other))
+        found = at(other, F.col(N.E))
+        return found if hot == other else F.when(F.col(N.P) == 0, at(hot, F.col(N.E))).otherwise(found)
+
+
+def forms_of(scenario: Scenario) -> Forms:
+    """Return the forms of a scenario; one that cannot be is a `ScenarioError`."""
+    events, partitions, share = scenario.events, scenario.partitions, scenario.hot_share
+    if not share:
+        shape = shape_of(scenario, events / partitions)
+        return Forms(scenario, shape, shape)
+    return Forms(
+        scenario, shape_of(scenario, events * share), shape_of(scenario, events * (1 - share) / (partitions - 1))
+    )
+
+
+def at(values: Sequence[int], index: Column) -> Column:
+    """Return the number at `index` of a short row of numbers."""
+    return F.get(F.array(*[F.lit(value).cast("bigint") for value in values]), index.cast("int"))
+
+
+def _div(number: Column, by: Column) -> Column:
+    """Return the whole quotient: `/` would go through a double."""
+    return F.call_function("div", number, by)
+
+
+def _records(forms: Forms, appends: Column) -> Column:
+    """Return how many records so many appends of the row's partition hold."""
+    sizes = forms.scenario.batch_sizes
+    shift = F.pmod(F.hash(F.col(N.P), F.lit(forms.scenario.seed)), F.lit(len(sizes)))
+    sums = [0, *accumulate(sizes)]
+
+    def whole(count: Column) -> Column:
+        return _div(count, F.lit(len(sizes))) * sums[-1] + at(sums, F.pmod(count, F.lit(len(sizes))))
+
+    return whole(appends + shift) - whole(shift)
+
+
+def leo_after(forms: Forms, round_: Column) -> Column:
+    """Return the leader's LEO after a round of the row's epoch; -1 is the round before the first."""
+    appending = forms.of_shape(lambda shape: shape.rounds - shape.quiet)
+    in_epoch = F.least(F.greatest(round_ + 1, F.lit(0)), appending)
+    return _records(forms, F.col(N.E).cast("bigint") * appending + in_epoch)
+
+
+def _is_away(follower: int, round_: Column) -> Column:
+    return (F.col(N.AWAY) == follower) & (round_ >= F.col(N.GONE)) & (round_ < F.col(N.BACK))
+
+
+def asked(forms: Forms, follower: int, round_: Column) -> Column:
+    """Return the offset a follower asks for in a round: the LEO some appends ago, or where it was when it went away."""
+    lags = forms.scenario.lags
+    lag = F.when(F.col(N.AWAY) == follower, 0).otherwise(at(lags, F.pmod(round_ + follower, F.lit(len(lags)))))
+    is_back = (F.col(N.AWAY) == follower) & (round_ == F.col(N.BACK))
+    return leo_after(forms, F.when(is_back, F.col(N.GONE) - 1).otherwise(round_ - 1 - lag))
+
+
+def _known(forms: Forms, follower: int, round_: Column) -> Column:
+    """Return the leader's idea of a follower's LEO after its turn in a round; -1 before its first fetch."""
+    last = F.when(F.col(N.GONE) == 0, -1).otherwise(leo_after(forms, F.col(N.GONE) - 2))
+    heard = F.when(_is_away(follower, round_), last).otherwise(asked(forms, follower, round_))
+    return F.when(round_ < 0, -1).otherwise(heard)
+
+
+def rounds(spark: SparkSession, forms: Forms) -> DataFrame:
+    """One row per round of a partition: `P`, `E`, `M`, LEOs, the absence, what each follower asked and is known for."""
+    epochs, partitions = len(forms.scenario.epochs), forms.scenario.partitions
+    hot, other = forms.hot.rounds * epochs, forms.other.rounds * epochs
+    cold, late = F.lit(max(partitions - 1, 1)), F.col("id") - hot
+    placed = spark.range(hot + other * (partitions - 1)).select(
+        F.when(late < 0, 0).otherwise(F.pmod(late, cold) + 1).cast("int").alias(N.P),
+        F.when(late < 0, F.col("id")).otherwise(_div(late, cold)).alias("r"),
+    )
+    length = forms.of_shape(lambda shape: shape.rounds)
+    numbered = placed.select(
+        N.P, _div(F.col("r"), length).cast("int").alias(N.E), F.pmod("r", length).cast("bigint").alias(N.M)
+    )
+    return _with_offsets(with_absence(numbered, forms), forms)
+
+
+def with_absence(frame: DataFrame, forms: Forms) -> DataFrame:
+    """Return rows of (partition, epoch) with who is away in the epoch, and where it began."""
+    return frame.withColumns(
+        {
+            N.AWAY: forms.of_absence(lambda absence: absence.follower),
+            N.GONE: forms.of_absence(lambda absence: absence.gone),
+            N.OUT: forms.of_absence(lambda absence: absence.out),
+            N.BACK: forms.of_absence(lambda absence: absence.back),
+            N.BEGIN: leo_after(forms, F.lit(-1)),
+        }
+    )
+
+
+def _with_offsets(frame: DataFrame, forms: Forms) -> DataFrame:
+    now = F.col(N.M)
+    last = now == forms.of_shape(lambda shape: shape.rounds) - 1
+    columns = {N.LEO: leo_after(forms, now), N.LEO_BEFORE: leo_after(forms, now - 1)}
+    for i in forms.followers:
+        goes = (F.col(N.AWAY) == i) & (now == F.col(N.GONE) - 1)
+        columns |= {
+            f"asks_{i}": F.when(~_is_away(i, now), asked(forms, i, now)),
+            f"gets_{i}": F.when(last | goes, leo_after(forms, now)).otherwise(asked(forms, i, now + 1)),
+            f"known_{i}": _known(forms, i, now),
+            f"was_known_{i}": _known(forms, i, now - 1),
+        }
+    return frame.withColumns(columns)
+
+
+def high_watermark(forms: Forms, turn: int) -> Column:
+    """Return the HW of a round after the turn of a follower; 0 is the append, -1 just before it.
+
+    The least of the N.LEO and of what is known of those that hold it; a follower out of the ISR does again from its
+    second fetch on: it has caught up, and its joining is in flight.
+    """
+    held = []
+    for i in forms.followers:
+        rejoins = (F.col(N.M) > F.col(N.BACK) + 1) | ((F.col(N.M) == F.col(N.BACK) + 1) & F.lit(turn >= i))
+        is_out = (F.col(N.AWAY) == i) & (F.col(N.M) >= F.col(N.OUT)) & ~rejoins
+        held.append(F.when(~is_out, F.col(f"known_{i}" if i <= turn else f"was_known_{i}")))
+    return F.greatest(F.col(N.BEGIN), F.least(F.col(N.LEO if turn >= 0 else N.LEO_BEFORE), *held))
+
+
+def broker_at(forms: Forms, place: Column | int) -> Column:
+    """Return the broker whose turn to lead comes so many epochs after the row's own leader's; 0 is the leader."""
+    position = F.pmod(F.col(N.E) + place, F.lit(forms.scenario.replicas))
+    return (F.pmod(F.col(N.P) + position, F.lit(forms.scenario.brokers)) + 1).cast("int")
+
+
+def epoch_us(forms: Forms) -> Column:
+    """Return when the epoch's first round begins, microseconds since the epoch."""
+    lasts = forms.of_shape(lambda shape: shape.rounds * shape.round_us)
+    return F.lit(DAWN_US) + F.col(N.E).cast("bigint") * (lasts + GAP_US)
+
+
+def turn_us(forms: Forms, turn: Column | float, round_: Column | None = None) -> Column:
+    """Return when a turn of a round comes: 0 the append, 1, 2 … the followers, then room for what follows."""
+    number = F.col(N.M) if round_ is None else round_
+    step = forms.of_shape(lambda shape: shape.step_us)
+    since = number * forms.of_shape(lambda shape: shape.round_us) + (step * turn).cast("bigint")
+    return epoch_us(forms) + since

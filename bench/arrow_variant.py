@@ -48,16 +48,8 @@ def _kernel(table: pa.Table) -> pa.Table:
 def _events(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per event of a leadership, of the kernel's columns."""
     changes = landed[LEADER_CHANGES.name]
+    led = _led(landed)
     begins = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value
-    slots = F.array_sort(C.REPLICAS)
-    leads = changes.where(begins)
-    began = landed[BROKER_STATEMENTS.name].groupBy(C.PARTITION, C.LEADER_EPOCH).agg(
-        _said(StatementKind.BECAME_LEADER_HW).alias("start_hw"),
-        _said(StatementKind.BECAME_LEADER_LEO).alias("start_leo"),
-    )  # fmt: skip
-    led = leads.select(
-        C.PARTITION, C.LEADER_EPOCH, slots.alias("slots"), F.array_position(slots, F.col(C.LEADER_ID)).alias("leader")
-    ).join(began, [str(C.PARTITION), str(C.LEADER_EPOCH)])
 
     def rows(table: DataFrame, kind: Column, **given: Column) -> DataFrame:
         columns = {name: given.get(name, F.lit(UNSAID)) for name in ("leo", "asked", "told")}
@@ -87,6 +79,19 @@ def _events(landed: Mapping[str, DataFrame]) -> DataFrame:
         "leo": F.when(F.col("kind") == LEADS, F.col("start_leo")).otherwise(F.col("leo")),
     }  # fmt: skip
     return placed.withColumns(shown).select(*[F.col(name).cast("bigint") for name in GIVEN])
+
+
+def _led(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per leadership: its leader and replicas as slots, the LEO and HW it began with."""
+    slots = F.array_sort(C.REPLICAS)
+    began = landed[BROKER_STATEMENTS.name].groupBy(C.PARTITION, C.LEADER_EPOCH).agg(
+        _said(StatementKind.BECAME_LEADER_HW).alias("start_hw"),
+        _said(StatementKind.BECAME_LEADER_LEO).alias("start_leo"),
+    )  # fmt: skip
+    begins = landed[LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value)
+    return begins.select(
+        C.PARTITION, C.LEADER_EPOCH, slots.alias("slots"), F.array_position(slots, F.col(C.LEADER_ID)).alias("leader")
+    ).join(began, [str(C.PARTITION), str(C.LEADER_EPOCH)])
 
 
 def _said(kind: StatementKind) -> Column:

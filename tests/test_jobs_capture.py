@@ -7,8 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
+from pyspark.sql import SparkSession
 
 from jobs.capture_cluster import main
+from jobs.cli import main as tidegauge
 from jobs.errors import ExitCode
 
 
@@ -63,3 +65,17 @@ def test_an_unclean_election_is_captured(tmp_path: Path) -> None:
     offsets = [row["offset"] for row in acked if (row["topic"], row["partition"]) == ("clicks", 0)]
     assert len(offsets) > len(set(offsets))
     assert not (out / "trace").exists()
+
+
+@pytest.mark.long
+@pytest.mark.spark
+@pytest.mark.delta
+@pytest.mark.parametrize("scenario", ["unclean_election", "frozen_follower", "restarts"])
+def test_a_live_cluster_is_rebuilt_to_the_step(scenario: str, spark: SparkSession, tmp_path: Path) -> None:
+    """A real Kafka is started, broken and captured, and the timelines agree with its brokers' own words."""
+    out, lake = str(tmp_path / "out"), str(tmp_path / "lake")
+
+    assert spark.version
+    assert main([scenario, "--out", out]) == ExitCode.OK
+    assert tidegauge(["pipeline", out, "--warehouse", lake]) in (ExitCode.OK, ExitCode.RULE_BROKEN)
+    assert tidegauge(["agree", out, "--warehouse", lake]) == ExitCode.OK

@@ -20,10 +20,13 @@ AT_MS = "at_ms"
 """double: when, milliseconds since the epoch, on the clock of the broker that said it."""
 OF = (WHAT, C.TOPIC, C.PARTITION, C.LEADER_EPOCH, C.REPLICA_ID)
 _VALUE = [*map(str, OF), str(C.OFFSET)]
+_EPOCH = [str(C.TOPIC), str(C.PARTITION), str(C.LEADER_EPOCH)]
 
 
 def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
     """One row per value that was stated or rebuilt: `OF`, `offset`, `stated_ms`, `rebuilt_ms` (NULL where it was not).
+
+    `is_bounded` tells a step of the HW that only a bounded row covers: no line bears witness to it.
 
     `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica); the
     others are the timelines. Internal topics are left out: their statements are not kept.
@@ -33,17 +36,34 @@ def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: D
     both = stated.join(rebuilt, _VALUE, "full")
     otherwise = _known_otherwise(truth, leaders).distinct().withColumn("otherwise", F.lit(True))
     known = both.join(otherwise, _VALUE, "left")
-    return known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
+    compared = known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
+    return compared.join(_bounds(leaders), _EPOCH, "left").withColumn("is_bounded", _is_bounded()).drop("bounds")
+
+
+def _bounds(leaders: DataFrame) -> DataFrame:
+    """One row per leader epoch with bounded rows: `bounds`, from where to where they reach."""
+    bounded = leaders.where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value)
+    reach = F.struct(F.col(C.HIGH_WATERMARK_LOW).alias("low"), F.col(C.HIGH_WATERMARK_HIGH).alias("high"))
+    return bounded.groupBy(*_EPOCH).agg(F.collect_set(reach).alias("bounds"))
+
+
+def _is_bounded() -> Column:
+    """Return whether the value is a step of the HW that was not rebuilt, but lies within the bounds of some row."""
+    within = F.exists("bounds", lambda it: F.col(C.OFFSET).between(it["low"], it["high"]))
+    missing = (F.col(WHAT) == "leader_hw") & F.col("rebuilt_ms").isNull()
+    return missing & F.coalesce(within, F.lit(False))
 
 
 def summary(values: DataFrame) -> DataFrame:
-    """One row per kind of value and partition: how many were stated, found, missing, extra; the time error in ms."""
+    """One row per kind of value and partition: how many were stated, found, bounded, missing, extra; time error, ms."""
     stated, rebuilt = F.col("stated_ms").isNotNull(), F.col("rebuilt_ms").isNotNull()
+    bounded = stated & F.col("is_bounded")
     error = F.abs(F.col("rebuilt_ms") - F.col("stated_ms"))
     return values.groupBy(WHAT, C.TOPIC, C.PARTITION).agg(
         F.count_if(stated).alias("stated"),
         F.count_if(stated & rebuilt).alias("found"),
-        F.count_if(stated & ~rebuilt).alias("missing"),
+        F.count_if(bounded).alias("bounded"),
+        F.count_if(stated & ~rebuilt & ~bounded).alias("missing"),
         F.count_if(rebuilt & ~stated).alias("extra"),
         F.percentile(error, F.lit(0.5)).alias("p50_ms"),
         F.percentile(error, F.lit(0.99)).alias("p99_ms"),
@@ -116,11 +136,10 @@ def _known_otherwise(truth: DataFrame, leaders: DataFrame) -> DataFrame:
 
 def _kept(truth: DataFrame, leaders: DataFrame) -> DataFrame:
     """One row per remote LEO that a leader re-elected to the next epoch had stated in the last one."""
-    led = leaders.select(C.TOPIC, C.PARTITION, C.LEADER_EPOCH, C.LEADER_ID).distinct()
+    led = leaders.select(*_EPOCH, C.LEADER_ID).distinct()
     stated = _said(truth, "remote_leo", F.col("replica")).withColumn(C.LEADER_EPOCH, F.col(C.LEADER_EPOCH) + 1)
     before = led.select(
         C.TOPIC, C.PARTITION, (F.col(C.LEADER_EPOCH) + 1).alias(C.LEADER_EPOCH), F.col(C.LEADER_ID).alias("before")
     )
-    epoch = [str(C.TOPIC), str(C.PARTITION), str(C.LEADER_EPOCH)]
-    same = led.join(before, epoch).where(F.col(C.LEADER_ID) == F.col("before")).select(*epoch)
-    return stated.join(same, epoch, "left_semi")
+    same = led.join(before, _EPOCH).where(F.col(C.LEADER_ID) == F.col("before")).select(*_EPOCH)
+    return stated.join(same, _EPOCH, "left_semi")

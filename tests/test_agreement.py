@@ -56,6 +56,20 @@ def test_what_was_said_and_rebuilt_agrees(spark: SparkSession) -> None:
     assert agrees(list(found.values()))
 
 
+def test_a_step_within_bounds_is_not_missing(spark: SparkSession) -> None:
+    """One such step is borne, and told apart."""
+    found = compared(
+        spark,
+        ("leader_hw", 2, 1, None, 0, 4),
+        ("leader_hw", 3, 1, None, 4, 7),
+        ("remote_leo", 2, 1, 2, None, 4),
+        ("follower_hw", 2, 2, 2, None, 4),
+    )
+
+    assert [found["leader_hw"][name] for name in ("stated", "found", "bounded", "missing", "extra")] == [2, 1, 1, 0, 0]
+    assert agrees(list(found.values()))
+
+
 def test_what_was_not_said_or_not_rebuilt_is_told(spark: SparkSession) -> None:
     """A step that is missing, one that is made up, and a truncation nobody rebuilt."""
     found = compared(

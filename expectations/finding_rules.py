@@ -42,11 +42,12 @@ FINDING_RULES = (
         what_to_do="The consumer acted on records that no longer exist: `examples/sql/consumers-that-read-lost-records.sql` lists them.",
     ),
     Invariant(
-        "NoReplicaTruncatesBelowTheHighWatermark", FINDINGS,
-        holds=f"{C.KIND} <> '{Kind.TRUNCATED_BELOW_HIGH_WATERMARK}'",
+        "NoReplicaTruncatesCommittedRecords", FINDINGS,
+        # What lies below the HW by now, but was committed by no leader before, are a former leader's own records.
+        holds=f"{C.KIND} <> '{Kind.TRUNCATED_BELOW_HIGH_WATERMARK}' OR {C.SEVERITY} = '{Severity.INFO}'",
         # No loss by itself: the new leader may still hold the records, which the replica then fetches again.
         observed=_FOUND, severity=Severity.WARNING,
-        why="What is below the partition's HW is on every in-sync replica; a replica that cuts it is one copy less.",
+        why="What was committed is on every in-sync replica; a replica that cuts it is one copy less.",
         source="KIP-101; KAFKA-19474",
         what_to_do="See `truncations`: by which method it cut, and whether the leader of that epoch held the records.",
     ),

@@ -51,5 +51,5 @@ def _of_kind(high_watermark: Column, log_end_offset: Column, remote: Column) -> 
 
 STATED_SHRINKS = Subject(
     "stated_shrinks", T.BROKER_STATEMENTS, (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.EVENT_TIME),
-    stated_shrinks, beside=(T.LEADER_TIMELINE,), may_be_empty=True,
+    stated_shrinks, beside=(T.LEADER_TIMELINE,), empty_holds=True,
 )  # fmt: skip

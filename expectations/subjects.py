@@ -44,7 +44,9 @@ SMALLEST_MEMBER_LEO = Field(
 )
 LEADER_IS_MEMBER = Field("leader_is_member", C.BOOL, "The leader is in the ISR; NULL where that is empty or not told.")
 LEADERS = Field("leaders", C.INTS, "Brokers that became leader of the epoch.")
-HW_OF_LEADERS = Field("highest_high_watermark_of_leaders", C.LONG, "Highest HW a leader can have reached by then.")
+HW_OF_LEADERS = Field(
+    "highest_high_watermark_of_leaders", C.LONG, "Highest HW a leader can have reached by the end of the epoch."
+)
 PREVIOUS_REMOTE_LEO = Field("previous_remote_log_end_offset", C.LONG, "Remote LEO of the state before, in the epoch.")
 PREVIOUS_FROM = Field("previous_valid_from", C.TIME, "When the replica's state before began; NULL for its first.")
 PREVIOUS_TO = Field("previous_valid_to", C.TIME, "When it ended.")
@@ -128,8 +130,9 @@ def leader_events(tables: Tables) -> DataFrame:
 
 def replica_states(tables: Tables) -> DataFrame:
     """One row per state of a replica, with the one before it; it is derived from many lines, so none is named."""
-    of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
-    so_far = of_partition.rangeBetween(Window.unboundedPreceding, Window.currentRow)  # with the leader's same event
+    # Up to the end of the epoch: a response may stand before the fetch that raised its HW, both worked on at once.
+    of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
+    so_far = of_partition.rangeBetween(Window.unboundedPreceding, Window.currentRow)
     of_replica = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
     led = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK_HIGH))
     # The partition's window first: its shuffle serves that of the replica as well.

@@ -145,7 +145,7 @@ DAMAGES = [
     Damage("a leader epoch whose file was deleted",           "EveryLeadershipHasEvents",                          drop(LEADER, leader_epoch=1)),
     Damage("a follower's HW above its LEO",                   "FollowerHighWatermarkNeverExceedsItsLogEndOffset",  put(REPLICA, {"replica_id": 3, **seq(1, 3)}, **hw(11))),
     Damage("a follower's HW that is NULL",                    "FollowerHighWatermarkNeverExceedsItsLogEndOffset",  put(REPLICA, {"replica_id": 3, **seq(1, 3)}, high_watermark=None)),
-    Damage("a follower's HW that no leader had reached",      "FollowerHighWatermarkWasReachedByALeader",          put(REPLICA, {"replica_id": 2, **seq(0, 13)}, **hw(9))),
+    Damage("a follower's HW that no leader had reached",      "FollowerHighWatermarkWasReachedByALeader",          put(REPLICA, {"replica_id": 3, **seq(1, 6)}, **leo(12), **hw(12))),
     Damage("a remote LEO above the follower's",               "RemoteLeoNeverExceedsFollowerLeo",                  put(REPLICA, {"replica_id": 2, **seq(0, 13)}, remote_log_end_offset=11)),
     Damage("a follower's LEO one too low",                    "RemoteLeoNeverExceedsFollowerLeo",                  put(REPLICA, {"replica_id": 2, **seq(0, 13)}, **leo(9))),
     Damage("a state of a replica that is gone",               "ReplicaStatesFollowEachOther",                      drop(REPLICA, replica_id=2, **seq(0, 9))),
@@ -172,7 +172,7 @@ DAMAGES = [
     Damage("a LEO stated at a shrink one higher",             "RebuiltOffsetsEqualStatedAtShrink",                 put(T.BROKER_STATEMENTS, {"kind": "shrinking_log_end_offset"}, offset=6)),
     Damage("an append that is not in the timeline",           "RebuiltOffsetsEqualStatedAtShrink",                 all_of(put(LEADER, seq(0, 4), **leo(4)), put(LEADER, seq(0, 5), **leo(4)), put(LEADER, seq(0, 6), **leo(4)), put(LEADER, seq(0, 7), **leo(4)))),
     Damage("a stated HW one higher",                          "RebuiltHighWatermarkEqualsStated",                  put(T.BROKER_STATEMENTS, {"leader_epoch": 1, "kind": "became_leader_high_watermark"}, offset=9)),
-    Damage("a cut below the partition's HW",                  "NoReplicaTruncatesBelowTheHighWatermark",           cut(10, 9)),
+    Damage("a cut below the partition's HW",                  "NoReplicaTruncatesCommittedRecords",           cut(10, 9)),
     Damage("a LEO that fell and no line says why",            "OffsetsGoBackOnlyAsTold",                           cut(11, 10, is_stated=False)),
     Damage("an ISR member that lags for a minute",            "IsrMembersKeepUp",                                  lagging),
 ]

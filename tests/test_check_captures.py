@@ -15,7 +15,7 @@ pytestmark = [pytest.mark.spark, pytest.mark.delta, pytest.mark.captured, pytest
 
 LOST = {
     "CommittedRecordsSurviveElections", "CleanlyElectedLeaderHoldsTheHighWatermark", "NoCommittedRecordIsLost",
-    "AcknowledgedByAllIsNeverLost", "NoReplicaTruncatesBelowTheHighWatermark",
+    "AcknowledgedByAllIsNeverLost", "NoReplicaTruncatesCommittedRecords",
 }  # fmt: skip
 
 

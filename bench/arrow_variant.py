@@ -51,6 +51,22 @@ def _events(landed: Mapping[str, DataFrame]) -> DataFrame:
     led = _led(landed)
     begins = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value
 
+    placed = _happened(landed).join(F.broadcast(led), [str(C.PARTITION), str(C.LEADER_EPOCH)])
+    bits = [F.when(F.array_contains("isr", F.get("slots", F.lit(i))), 1 << i).otherwise(0) for i in range(SLOTS)]
+    shown = {
+        "epoch": F.col(C.LEADER_EPOCH), "leader": F.col("leader") - 1,
+        "slot": F.coalesce(F.array_position("slots", F.col("replica")), F.lit(0)) - 1,
+        "mask": F.when(F.col("isr").isNotNull(), sum(bits, F.lit(0))).otherwise(F.lit(UNSAID)),
+        "leo": F.when(F.col("kind") == LEADS, F.col("start_leo")).otherwise(F.col("leo")),
+    }  # fmt: skip
+    return placed.withColumns(shown).select(*[F.col(name).cast("bigint") for name in GIVEN])
+
+
+def _happened(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per append, accepted fetch, begin of a leadership, change of an ISR."""
+    changes = landed[LEADER_CHANGES.name]
+    begins = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value
+
     def rows(table: DataFrame, kind: Column, **given: Column) -> DataFrame:
         columns = {name: given.get(name, F.lit(UNSAID)) for name in ("leo", "asked", "told")}
         return table.select(
@@ -62,7 +78,7 @@ def _events(landed: Mapping[str, DataFrame]) -> DataFrame:
 
     told = changes.where(begins | (F.col(C.CHANGE_KIND) == ChangeKind.ISR_UPDATED.value))
     fetched = landed[FETCH_EVENTS.name].where((F.col(C.DIVERGING_EPOCH) < 0) & (F.col(C.REPLICA_ID) >= 0))
-    happened = (
+    return (
         rows(landed[PRODUCE_EVENTS.name], F.lit(APPEND), leo=F.col(C.LAST_OFFSET) + 1)
         .unionByName(
             rows(fetched, F.lit(FETCH), replica=F.col(C.REPLICA_ID), asked=F.col(C.FETCH_OFFSET),
@@ -70,15 +86,6 @@ def _events(landed: Mapping[str, DataFrame]) -> DataFrame:
         )
         .unionByName(rows(told, F.when(begins, LEADS).otherwise(ISR), isr=F.col(C.ISR)))
     )  # fmt: skip
-    placed = happened.join(F.broadcast(led), [str(C.PARTITION), str(C.LEADER_EPOCH)])
-    bits = [F.when(F.array_contains("isr", F.get("slots", F.lit(i))), 1 << i).otherwise(0) for i in range(SLOTS)]
-    shown = {
-        "epoch": F.col(C.LEADER_EPOCH), "leader": F.col("leader") - 1,
-        "slot": F.coalesce(F.array_position("slots", F.col("replica")), F.lit(0)) - 1,
-        "mask": F.when(F.col("isr").isNotNull(), sum(bits, F.lit(0))).otherwise(F.lit(UNSAID)),
-        "leo": F.when(F.col("kind") == LEADS, F.col("start_leo")).otherwise(F.col("leo")),
-    }  # fmt: skip
-    return placed.withColumns(shown).select(*[F.col(name).cast("bigint") for name in GIVEN])
 
 
 def _led(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -62,7 +62,7 @@ WITH events AS ({EVENTS}),
 carried AS (
     SELECT *, greatest(start_leo, max(leo) OVER place) AS log_end, {known},
         last_value(isr IGNORE NULLS) OVER place AS in_sync,
-        lead(asked) OVER (PARTITION BY partition, replica_id ORDER BY leader_epoch, event_time) AS next_asked
+        lead(asked) OVER (PARTITION BY partition, leader_epoch, replica_id ORDER BY event_time) AS next_asked
     FROM events WINDOW place AS (PARTITION BY partition, leader_epoch ORDER BY event_time ROWS UNBOUNDED PRECEDING)
 )
 SELECT *, greatest(start_hw, max(least(log_end, {held})) OVER (

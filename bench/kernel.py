@@ -49,13 +49,12 @@ def states(events: Mapping[str, Ints], slots: int) -> dict[str, Ints]:
 
 
 def _next_asked(given: Mapping[str, Ints]) -> Ints:
-    """What the follower of a fetch asks for in its next one, wherever that goes; the same where there is none."""
+    """What the follower of a fetch asks for in its next one of the leader epoch; the same where there is none."""
     rows = np.flatnonzero(given["kind"] == FETCH)
-    by_replica = rows[np.lexsort((rows, given["slot"][rows], given["partition"][rows]))]
+    keys = ("slot", "epoch", "partition")
+    by_replica = rows[np.lexsort((rows, *(given[key][rows] for key in keys)))]
     following = np.roll(by_replica, -1)
-    same = (given["slot"][by_replica] == given["slot"][following]) & (
-        given["partition"][by_replica] == given["partition"][following]
-    )
+    same = np.all([given[key][by_replica] == given[key][following] for key in keys], axis=0)
     same[-1:] = False
     asked = given["asked"].copy()
     asked[by_replica] = np.where(same, given["asked"][following], given["asked"][by_replica])

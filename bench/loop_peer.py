@@ -57,7 +57,7 @@ def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
     target.mkdir(parents=True, exist_ok=True)
     leaders: list[tuple[object, ...]] = []
     replicas: list[list[object]] = []
-    open_rows: dict[tuple[object, object], list[object]] = {}
+    open_rows: dict[tuple[object, object, object], list[object]] = {}
     known: dict[object, int] = {}
     leader = log_end = hw = -1
     in_sync: list[int] = []
@@ -70,10 +70,10 @@ def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
             log_end = max(log_end, offset)  # type: ignore[type-var,assignment]
         else:
             known[replica] = offset  # type: ignore[assignment]
-            if (p, replica) in open_rows:
-                _close(open_rows[p, replica], offset)  # type: ignore[arg-type]
+            if (p, e, replica) in open_rows:
+                _close(open_rows[p, e, replica], offset)  # type: ignore[arg-type]
             row = [p, replica, e, t, offset, told]
-            open_rows[p, replica] = row
+            open_rows[p, e, replica] = row
             replicas.append(row)
         hw = max(hw, min([log_end, *(known.get(one, -1) for one in in_sync if one != leader)]))
         leaders.append((p, e, t, kind, leader, replica, log_end, sum(known.values()), len(known), hw))

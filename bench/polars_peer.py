@@ -62,7 +62,7 @@ def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
         *leos,
         pl.max_horizontal("start_leo", pl.col("leo").cum_max().forward_fill().over(EPOCH)).alias("log_end"),
         pl.col("isr").forward_fill().over(EPOCH).alias("in_sync"),
-        pl.col("asked").shift(-1).over(["partition", "replica_id"]).alias("next_asked"),
+        pl.col("asked").shift(-1).over([*EPOCH, "replica_id"]).alias("next_asked"),
     )
     held = [
         pl.when((pl.col("leader_id") != pl.col(f"id_{i}")) & pl.col("in_sync").list.contains(pl.col(f"id_{i}")))

@@ -47,11 +47,7 @@ def _kernel(table: pa.Table) -> pa.Table:
 
 def _events(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per event of a leadership, of the kernel's columns."""
-    changes = landed[LEADER_CHANGES.name]
-    led = _led(landed)
-    begins = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value
-
-    placed = _happened(landed).join(F.broadcast(led), [str(C.PARTITION), str(C.LEADER_EPOCH)])
+    placed = _happened(landed).join(F.broadcast(_led(landed)), [str(C.PARTITION), str(C.LEADER_EPOCH)])
     bits = [F.when(F.array_contains("isr", F.get("slots", F.lit(i))), 1 << i).otherwise(0) for i in range(SLOTS)]
     shown = {
         "epoch": F.col(C.LEADER_EPOCH), "leader": F.col("leader") - 1,

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row
 from jobs import report_lines as lines
 from jobs import report_queries as queries
 from jobs.report_charts import Mark, Point, chart
-from jobs.warehouse import Warehouse
+from jobs.warehouse import Warehouse, literal_of
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -90,11 +90,12 @@ def _answered(warehouse: Warehouse, cluster_id: str, question: Question) -> Show
     """The answer to a question; of tables that are not there yet, that it was not looked for."""
     present = {table.name for table in T.ALL_TABLES if warehouse.has(table)}
     if not set(question.reads) <= present:
-        return Shown(question.title, (), [], 0, "Not looked for yet.", sql=question.sql)
-    answer = queries.all_as_texts(warehouse.spark.sql(question.sql, args={"cluster": cluster_id}))
+        return Shown(question.title, (), [], 0, "Not looked for yet.")
+    sql = question.sql.replace(":cluster", literal_of(cluster_id))
+    answer = queries.all_as_texts(warehouse.spark.sql(sql))
     rows = [tuple(row) for row in answer.limit(queries.MOST_ROWS).collect()]
     in_all = len(rows) if len(rows) < queries.MOST_ROWS else answer.count()
-    return Shown(question.title, tuple(answer.columns), rows, in_all, question.if_none, question.note, question.sql)
+    return Shown(question.title, tuple(answer.columns), rows, in_all, question.if_none, question.note, sql)
 
 
 def _verdicts(results: DataFrame) -> Shown:

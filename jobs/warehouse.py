@@ -149,12 +149,20 @@ def _properties(table: Table) -> dict[str, str]:
     return {_VERSION_PROPERTY: SCHEMA_VERSION, "tidegauge.engine_version": __version__, **constraints}
 
 
-def _is_of(cluster_id: str) -> str:
-    """The predicate of a cluster's rows, as SQL text; an id that could end the literal is refused."""
+def literal_of(cluster_id: str) -> str:
+    """A cluster's id as an SQL literal; an id that could end the literal is refused.
+
+    Not a parameter marker: under Delta's parser Spark 4.2 finds it unbound.
+    """
     if not CLUSTER_ID.fullmatch(cluster_id):
         message = f"cluster id {cluster_id!r}: letters, digits and _ . : - only, at most 128"
         raise CouldNotRunError(message)
-    return f"{C.CLUSTER_ID} = '{cluster_id}'"
+    return f"'{cluster_id}'"
+
+
+def _is_of(cluster_id: str) -> str:
+    """The predicate of a cluster's rows, as SQL text."""
+    return f"{C.CLUSTER_ID} = {literal_of(cluster_id)}"
 
 
 def _commit(entry: dict[str, object]) -> Commit:

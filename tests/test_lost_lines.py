@@ -37,6 +37,7 @@ def _session(row: Row) -> tuple[Any, ...]:
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_lost_fetches_bound_the_high_watermark(spark: SparkSession) -> None:
     """One fetch of twenty is lost, but never the first or last of its session and epoch: nothing would tell of it.
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 
 from jobs.errors import CouldNotRunError
 from jobs.warehouse import Transaction, Warehouse
-from schemas.tables import ALL_TABLES, INCIDENTS, LEADER_TIMELINE, SOURCE_FILES
+from schemas.tables import ALL_TABLES, INCIDENTS, LEADER_TIMELINE, SOURCE_FILES, Table
 from tests.frames import rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.delta]
@@ -146,7 +146,7 @@ def test_views_are_the_tables_that_are_there(warehouse: Warehouse, spark: SparkS
     """Each table answers SQL under its own name, with the meaning of its columns."""
     warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("one", "a")), Transaction("t", 1))
 
-    assert warehouse.register_views() == [INCIDENTS]
+    assert [one for one in warehouse.register_views() if isinstance(one, Table)] == [INCIDENTS]
     assert spark.sql("SELECT incident_id FROM incidents").collect()[0][0] == "one"
     described = {row["col_name"]: row["comment"] for row in spark.sql("DESCRIBE incidents").collect()}
     assert described["evidence"] == "In words: what shows it."

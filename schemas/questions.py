@@ -50,7 +50,7 @@ FROM truncations
 WHERE cluster_id = :cluster
 ORDER BY event_time, topic, partition, replica_id""",
     "No replica cut its log.",
-    "`from_offset` is the LEO before, `to_offset` the LEO after.",
+    "from_offset is the LEO before, to_offset the LEO after.",
 )
 HELD = Question(
     "Who held the high watermark back",
@@ -61,7 +61,7 @@ FROM high_watermark_held
 WHERE cluster_id = :cluster AND lasted_ms >= 1000
 ORDER BY lasted_ms DESC, topic, partition, started_at""",
     "It never stood below the LEO for a second.",
-    "Stretches of a second and more, the longest first; `waits_for` are the replicas whose fetch it waited for.",
+    "Stretches of a second and more, the longest first; waits_for are the replicas whose fetch it waited for.",
 )
 IN_SYNC = Question(
     "The ISR",

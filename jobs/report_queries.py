@@ -64,6 +64,12 @@ def latest_verdicts(results: DataFrame) -> DataFrame:
     return results.join(F.broadcast(latest), [str(C.RUN_ID)]).orderBy(C.SEVERITY, C.STATUS, C.RULE)
 
 
+def first_rows(answer: DataFrame) -> tuple[list[tuple[str, ...]], int]:
+    """The rows that are shown, and how many there are in all."""
+    rows = [tuple(row) for row in answer.limit(MOST_ROWS).collect()]
+    return rows, len(rows) if len(rows) < MOST_ROWS else answer.count()
+
+
 def as_texts(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:
     """The columns as a reader sees them, made by Spark: Python would show times in this machine's zone."""
     return frame.select(*[_as_text(column, column.type).alias(column) for column in columns])

@@ -87,14 +87,12 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
 
 
 def _answered(warehouse: Warehouse, cluster_id: str, question: Question) -> Shown:
-    """The answer to a question; of tables that are not there yet, that it was not looked for."""
-    present = {table.name for table in T.ALL_TABLES if warehouse.has(table)}
-    if not set(question.reads) <= present:
+    """The answer to a question; of a table that is not there yet, that it was not looked for."""
+    if not warehouse.has(question.reads):
         return Shown(question.title, (), [], 0, "Not looked for yet.")
     sql = question.sql.replace(":cluster", literal_of(cluster_id))
     answer = queries.all_as_texts(warehouse.spark.sql(sql))
-    rows = [tuple(row) for row in answer.limit(queries.MOST_ROWS).collect()]
-    in_all = len(rows) if len(rows) < queries.MOST_ROWS else answer.count()
+    rows, in_all = queries.first_rows(answer)
     return Shown(question.title, tuple(answer.columns), rows, in_all, question.if_none, question.note, sql)
 
 
@@ -108,8 +106,7 @@ def _verdicts(results: DataFrame) -> Shown:
 
 def _shown(title: str, columns: tuple[Field, ...], frame: DataFrame, if_none: str) -> Shown:
     """The first rows of a frame as a table of the page."""
-    rows = [tuple(row) for row in queries.as_texts(frame.limit(queries.MOST_ROWS), columns).collect()]
-    in_all = len(rows) if len(rows) < queries.MOST_ROWS else frame.count()
+    rows, in_all = queries.first_rows(queries.as_texts(frame, columns))
     return Shown(title, columns, rows, in_all, if_none)
 
 

@@ -20,6 +20,7 @@ from jobs.report_sections import Section, section
 from jobs.run_config import Configured
 from jobs.session import describe, spark_session
 from jobs.warehouse import Warehouse
+from replay.views import VIEWS
 from schemas.kinds import Status
 
 
@@ -30,7 +31,7 @@ def write_report(
     target = output or default_output(warehouse.path)
     describe(warehouse.spark, "report")
     with step("report") as reporting:
-        warehouse.register_views()
+        warehouse.register_views(VIEWS)
         sections = [section(warehouse, cluster, number) for number, cluster in enumerate(cluster_ids)]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page(sections), encoding="utf-8")

@@ -7,6 +7,7 @@ counted by that commit itself: no second pass over the data, and an answer also 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -129,10 +130,10 @@ class Warehouse:
         entries = (table_now.history() if limit is None else table_now.history(limit)).collect()
         return [_commit(entry.asDict()) for entry in entries]
 
-    def register_views(self) -> list[Table | View]:
+    def register_views(self, views: Iterable[View] = (*VIEWS, *RULE_VIEWS)) -> list[Table | View]:
         """Register each table that is there, and each view of such, as a temporary view of its name, for ad-hoc SQL."""
         present = [table for table in ALL_TABLES if self.has(table)]
-        derived = [view for view in (*VIEWS, *RULE_VIEWS) if set(view.of) <= set(present)]
+        derived = [view for view in views if set(view.of) <= set(present)]
         for table in present:
             self.read(table).createOrReplaceTempView(table.name)
         for view in derived:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.names import PARTITION_NUMBER
+from replay.names import ASSIGNED_MASK, LEADER_SLOT, PARTITION_NUMBER
 from schemas import columns as C
 from schemas import tables as T
 
@@ -82,6 +82,11 @@ def listed(values: Sequence[Column], of: str) -> Column:
     """
     nothing = F.array().cast(f"array<{of}>")
     return F.concat(*[F.when(value.isNotNull(), F.array(value)).otherwise(nothing) for value in values])
+
+
+def follows(slot: int) -> Column:
+    """Return whether the replica in `slot` is assigned at the event, and not the leader."""
+    return in_mask(F.col(ASSIGNED_MASK), slot) & (F.col(LEADER_SLOT) != slot)
 
 
 def in_mask(mask: Column, slot: int) -> Column:

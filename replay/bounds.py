@@ -12,9 +12,10 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.high_watermark import holds
+from replay.in_sync import is_fetch_of
 from replay.leaderships import STATED_HW
 from replay.log_ends import DUMPED_END
-from replay.windows import FIRST, place, so_far
+from replay.windows import from_here, place, so_far
 from schemas import columns as C
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness
@@ -69,7 +70,7 @@ def _is_unsure(slots: int) -> Column:
     silence = last(F.col(C.EVENT_TYPE) == N.SILENCE)
     heard = last(F.col(C.EVENT_TYPE) == EventType.APPEND.value) > silence
     for i in range(slots):
-        fetched = last((F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(N.SLOT) == i)) > silence
+        fetched = last(is_fetch_of(i)) > silence
         heard = heard & (~holds(i, F.col(N.JOINING_MASK)) | F.coalesce(fetched, F.lit(False)))
     unheard = silence.isNotNull() & ~F.coalesce(heard, F.lit(False))
     # Before 2.4 the line of an election states no HW; of one that does, the HW may rise a moment later.
@@ -100,13 +101,11 @@ def _is_unheard() -> Column:
 
 def _limits() -> dict[str, Column]:
     """Return the greatest value known so far and the least known from here on."""
-    backwards = Window.partitionBy(*N.LEADERSHIP).orderBy(*[F.desc(column) for column in N.IN_ORDER])
-    from_here = backwards.rowsBetween(FIRST, Window.currentRow)
     return {
         "hw_low": F.max("hw_at_least").over(so_far()),
-        "hw_high": F.min("hw_at_most").over(from_here),
+        "hw_high": F.min("hw_at_most").over(from_here()),
         "leo_low": F.max("leo_is").over(so_far()),
-        "leo_high": F.min("leo_is").over(from_here),
+        "leo_high": F.min("leo_is").over(from_here()),
     }
 
 

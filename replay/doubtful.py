@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import in_mask
+from replay.assignment import follows
 from replay.high_watermark import risen
 from replay.in_sync import is_eligible, now_us
 from replay.names import slot_column
@@ -31,18 +31,17 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
     `states` are those of `leader_states`, `start` the least HW the leadership began with.
     """
     waited = _if_waited(_with_doubts(states), slots, profile)
-    narrow, wide = F.greatest(F.col(N.RISEN_TO), start), F.greatest(F.col(_IF_WAITED), start)
-    compared = waited.withColumns({"narrow": F.lag(narrow).over(place()), "wide": F.lag(wide).over(place())})
+    narrow, wide = F.greatest(F.col(N.RISEN_BEFORE), start), F.greatest(F.col(_IF_WAITED), start)
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
     at_once = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0)
-    can_tell = at_once & (told >= 0) & (F.col("wide") < F.col("narrow"))
-    says = F.when(told <= F.col("wide"), F.lit(True)).when(told >= F.col("narrow"), F.lit(False))
+    can_tell = at_once & (told >= 0) & (wide < narrow)
+    says = F.when(told <= wide, F.lit(True)).when(told >= narrow, F.lit(False))
     word = F.when(can_tell & says.isNotNull(), F.struct(says.alias("waited"), now_us().alias("us")))
-    heard = compared.withColumn("word", carried(word, after()))
+    heard = waited.withColumn("word", carried(word, after()))
     in_time = F.col("word")["us"] - now_us() <= F.lit(profile.lag_time_ms) * 1000
     proven = F.col("is_doubtful") & F.col("word")["waited"] & in_time
     return heard.withColumn(N.IS_PROVEN_CAUGHT_UP, F.coalesce(proven, F.lit(False))).drop(
-        "is_doubtful", "narrow", "wide", "word", _IF_WAITED
+        "is_doubtful", "word", _IF_WAITED
     )
 
 
@@ -62,7 +61,7 @@ def _with_doubts(states: DataFrame) -> DataFrame:
 
 
 def _if_waited(doubted: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the events with how far the HW rose if every doubtful fetch was caught up."""
+    """Return the events with how far the HW had risen before each if every doubtful fetch was caught up."""
     may_be = {
         slot_column(_MAY_BE, i): F.max(F.when(F.col("is_doubtful") & (F.col(N.SLOT) == i), now_us())).over(so_far())
         for i in range(slots)
@@ -70,7 +69,6 @@ def _if_waited(doubted: DataFrame, slots: int, profile: Profile) -> DataFrame:
     waits = F.lit(0)
     for i in range(slots):
         recent = now_us() - F.col(slot_column(_MAY_BE, i)) <= F.lit(profile.lag_time_ms) * 1000
-        follows = in_mask(F.col(N.ASSIGNED_MASK), i) & (F.col(N.LEADER_SLOT) != i)
-        waits = waits.bitwiseOR(F.when(follows & recent & is_eligible(i, profile), 1 << i).otherwise(0))
+        waits = waits.bitwiseOR(F.when(follows(i) & recent & is_eligible(i, profile), 1 << i).otherwise(0))
     waiting = doubted.withColumns(may_be).withColumn("waits", waits.bitwiseOR(F.col(N.JOINING_MASK)))
-    return waiting.withColumn(_IF_WAITED, risen(slots, profile, F.col("waits"))[N.RISEN_TO]).drop("waits", *may_be)
+    return waiting.withColumn(_IF_WAITED, risen(slots, profile, F.col("waits"))[N.RISEN_BEFORE]).drop("waits", *may_be)

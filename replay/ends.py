@@ -11,13 +11,14 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.leaderships import START_US
+from replay.statements import is_of
 from schemas import columns as C
 from schemas.kinds import ChangeKind, StatementKind
 
 REACHED = "reached"
 """map<int,bigint>: by replica, the LEO with which it took its next role."""
 
-_ROLE_LEOS = (StatementKind.BECAME_LEADER_LEO.value, StatementKind.BECAME_FOLLOWER_LEO.value)
+_ROLE_LEOS = (StatementKind.BECAME_LEADER_LEO, StatementKind.BECAME_FOLLOWER_LEO)
 
 
 def ends(roles: DataFrame, statements: DataFrame) -> DataFrame:
@@ -30,7 +31,7 @@ def ends(roles: DataFrame, statements: DataFrame) -> DataFrame:
         (F.col(C.CHANGE_KIND) == StatementKind.LOADED_HW.value) & (F.col("before") == ChangeKind.BECOME_LEADER.value)
     )
     ended = led.select(*C.PARTITION_KEY, F.col("led").alias(C.LEADER_EPOCH), C.BROKER_ID, START_US)
-    later = statements.where(F.col(C.KIND).isin(*_ROLE_LEOS)).select(
+    later = statements.where(is_of(*_ROLE_LEOS)).select(
         *C.PARTITION_KEY,
         F.col(C.BROKER_ID).alias(C.REPLICA_ID),
         F.col(C.LEADER_EPOCH).alias("epoch"),

@@ -12,7 +12,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import in_mask
+from replay.assignment import follows, in_mask
 from replay.in_sync import is_caught_up, is_eligible
 from replay.names import slot_column
 from replay.profile import Profile
@@ -52,11 +52,7 @@ def isr_mask(slots: int) -> Column:
 
 def _mask(waits_for: Iterable[Column]) -> Column:
     """Return the assigned replicas but the leader for which it holds, as a bit mask."""
-    bits = []
-    for i, is_it in enumerate(waits_for):
-        assigned = (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i)
-        bits.append(F.when(assigned & is_it, 1 << i).otherwise(0))
-    return sum(bits, F.lit(0))
+    return sum([F.when(follows(i) & is_it, 1 << i).otherwise(0) for i, is_it in enumerate(waits_for)], F.lit(0))
 
 
 def holds(slot: int, joining: Column) -> Column:

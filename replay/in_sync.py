@@ -26,6 +26,11 @@ def _is(event: str) -> Column:
     return F.col(C.EVENT_TYPE) == str(event)
 
 
+def is_fetch_of(slot: int) -> Column:
+    """Return whether the event is a fetch of the replica in `slot`."""
+    return _is(E.FETCH) & (F.col(N.SLOT) == slot)
+
+
 def now_us() -> Column:
     """Return the time of the event on the leader's clock, in microseconds (bigint)."""
     return F.expr(N.ORDER_US)
@@ -39,7 +44,7 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
     """
     previous: dict[str, Column] = {}
     for i in range(slots):
-        fetched = _is(E.FETCH) & (F.col(N.SLOT) == i)
+        fetched = is_fetch_of(i)
         kept = _is(E.BECOME_LEADER) & ~F.col(N.IS_NEW_LEADER)
         begun = F.struct(
             F.col(C.LOG_END_OFFSET).alias("leo"),
@@ -50,7 +55,7 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
     caught: dict[str, Column] = {}
     for i in range(slots):
         before = F.col(slot_column("previous", i))
-        fetched = _is(E.FETCH) & (F.col(N.SLOT) == i)
+        fetched = is_fetch_of(i)
         proof = (
             F.when(fetched & (F.col(C.FETCH_OFFSET) >= F.col(C.LOG_END_OFFSET)), now_us())
             .when(fetched & F.col(N.IS_PROVEN_CAUGHT_UP), now_us())

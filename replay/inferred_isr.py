@@ -15,17 +15,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import in_mask
-from replay.in_sync import is_caught_up, now_us
+from replay.assignment import follows, in_mask
+from replay.in_sync import is_caught_up, is_fetch_of, now_us
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import carried, so_far
 from schemas import columns as C
-from schemas.columns import UNKNOWN_OFFSET
+from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType
-
-NO_BOUND = 2**63 - 1
-"""Greatest HW of a leader of whose log nothing tells."""
 
 QUIET_US = 2_000_000
 """A replica that fetches again within it was there all the time: no broker restarts or is fenced so fast."""
@@ -37,7 +34,7 @@ def with_inferred_isr(states: DataFrame, slots: int, profile: Profile) -> DataFr
     for i in range(slots):
         remote = F.col(slot_column(C.REMOTE_LEO, i))
         at_the_end = (remote >= 0) & (remote >= F.col(C.LOG_END_OFFSET))
-        stays = _follows(i) & (at_the_end | is_caught_up(i, profile))
+        stays = follows(i) & (at_the_end | is_caught_up(i, profile))
         members = members + F.when((F.col(N.LEADER_SLOT) == i) | stays, 1 << i).otherwise(0)
     return states.withColumns(
         {
@@ -61,7 +58,7 @@ def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
         N.RISEN_AT_LEAST: F.coalesce(F.max(told).over(so_far()), F.lit(UNKNOWN_OFFSET)),
     }
     for i in range(slots):
-        last[slot_column("last_fetch", i)] = carried(F.when(_is_fetch_of(i), fetched), so_far())
+        last[slot_column("last_fetch", i)] = carried(F.when(is_fetch_of(i), fetched), so_far())
     held = [F.when(_is_waited_for(i), F.col(slot_column(C.REMOTE_LEO, i))) for i in range(slots)]
     most = F.least(F.col(C.LOG_END_OFFSET), *held)
     risen = F.greatest(F.col(N.RISEN_TO), F.max(F.when(F.col(C.IS_ISR_INFERRED), most)).over(so_far()))
@@ -86,13 +83,4 @@ def _is_waited_for(slot: int) -> Column:
     fetch, caught_up = F.col(slot_column("last_fetch", slot)), F.col(slot_column(N.CAUGHT_UP_US, slot))
     is_there = F.coalesce(fetch["next_us"] - fetch["us"] <= QUIET_US, F.lit(False))
     shown = F.coalesce(caught_up > F.col("appended_us"), F.lit(False))
-    return _follows(slot) & in_mask(F.col(N.ISR_MASK), slot) & is_there & shown
-
-
-def _follows(slot: int) -> Column:
-    """Return whether the replica in `slot` is assigned, and not the leader."""
-    return in_mask(F.col(N.ASSIGNED_MASK), slot) & (F.col(N.LEADER_SLOT) != slot)
-
-
-def _is_fetch_of(slot: int) -> Column:
-    return (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(N.SLOT) == slot)
+    return follows(slot) & in_mask(F.col(N.ISR_MASK), slot) & is_there & shown

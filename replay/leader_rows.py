@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import SLOTS, in_mask, listed, replicas_of
+from replay.assignment import SLOTS, follows, listed, replicas_of
 from replay.ends import REACHED
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, smallest_held
 from replay.inferred_isr import bounds_of_inferred
@@ -106,9 +106,7 @@ def _replica(slot: int) -> Column:
 
 def _remote_leos(slots: int) -> Column:
     """Return the leader's idea of every other assigned replica's LEO, by replica id."""
-    others = [
-        (F.col(N.LEADER_SLOT) != i) & in_mask(F.col(N.ASSIGNED_MASK), i) & _replica(i).isNotNull() for i in range(slots)
-    ]
+    others = [follows(i) & _replica(i).isNotNull() for i in range(slots)]
     replicas = listed([F.when(other, _replica(i)) for i, other in enumerate(others)], "int")
     leos = [F.when(other, F.col(slot_column(C.REMOTE_LEO, i))) for i, other in enumerate(others)]
     return F.map_from_arrays(replicas, listed(leos, "bigint"))

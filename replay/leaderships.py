@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from replay.assignment import SLOTS
 from replay.names import INCARNATION, IS_CONTESTED, IS_NEW_LEADER, PARTITION_NUMBER, TENURE
+from replay.statements import is_of, said
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind, StatementKind
@@ -104,17 +105,11 @@ def _role_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 def _stated_on_line(statements: DataFrame) -> DataFrame:
     """One row per broker, epoch and time: the LEO and HW a leader began with, as the line of its change says."""
-
-    def said(kind: StatementKind) -> Column:
-        return F.max(F.when(F.col(C.KIND) == kind.value, F.col(C.OFFSET)))
-
-    leo, hw = said(StatementKind.BECAME_LEADER_LEO), said(StatementKind.BECAME_LEADER_HW)
+    leo, hw = StatementKind.BECAME_LEADER_LEO, StatementKind.BECAME_LEADER_HW
     return (
-        statements.where(
-            F.col(C.KIND).isin(StatementKind.BECAME_LEADER_LEO.value, StatementKind.BECAME_LEADER_HW.value)
-        )
+        statements.where(is_of(leo, hw))
         .groupBy(*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME)
-        .agg(leo.alias(STATED_LEO), hw.alias(STATED_HW))
+        .agg(said(leo).alias(STATED_LEO), said(hw).alias(STATED_HW))
     )
 
 

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from replay.leaderships import START_US
 from replay.names import INCARNATION
+from replay.statements import is_of
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
@@ -35,7 +36,7 @@ def log_ends(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
     last = begun.withColumn("place", latest).where("place = 1")
     cut = (
         landed[T.BROKER_STATEMENTS.name]
-        .where(F.col(C.KIND).isin(*[str(kind.value) for kind in _SHORTENS]))
+        .where(is_of(*_SHORTENS))
         .groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.LEADER_ID))
         .agg(F.max(F.unix_micros(C.EVENT_TIME)).alias("cut_us"))
     )

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.leaderships import START_US
 from replay.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_changes
+from replay.statements import is_of, said
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
@@ -35,14 +36,6 @@ def told_by_leaders(landed: Mapping[str, DataFrame]) -> DataFrame:
     return in_silence(told, heard(landed)).drop(HEARD_UNTIL_US)
 
 
-def _is(*kinds: S) -> Column:
-    return F.col(C.KIND).isin(*[str(kind.value) for kind in kinds])
-
-
-def _said(*kinds: S) -> Column:
-    return F.max(F.when(_is(*kinds), F.col(C.OFFSET)))
-
-
 def _at() -> Column:
     # Before whatever the line's own change does at its time, with room for the silence after it.
     return (F.unix_micros(C.EVENT_TIME) - 2).alias(AT_US)
@@ -51,13 +44,13 @@ def _at() -> Column:
 def _stated(statements: DataFrame) -> DataFrame:
     """One row per "Shrinking ISR", "Skipped the become-leader" and "Rolled new log segment" line."""
     kinds = (S.SHRINKING_HW, S.SHRINKING_LEO, S.SHRINKING_REMOTE_LEO, S.LEADER_METADATA_HW, S.SEGMENT_ROLLED)
-    remote = F.when(_is(S.SHRINKING_REMOTE_LEO), F.struct(F.col(C.REPLICA_ID).alias("of"), C.OFFSET))
+    remote = F.when(is_of(S.SHRINKING_REMOTE_LEO), F.struct(F.col(C.REPLICA_ID).alias("of"), C.OFFSET))
     told = (
-        statements.where(_is(*kinds) & (F.col(C.LEADER_EPOCH) >= 0))
+        statements.where(is_of(*kinds) & (F.col(C.LEADER_EPOCH) >= 0))
         .groupBy(*_OF_LINE, C.LEADER_EPOCH)
         .agg(
-            _said(S.SHRINKING_LEO, S.SEGMENT_ROLLED).alias(_LEO),
-            _said(S.SHRINKING_HW, S.LEADER_METADATA_HW).alias(_HW),
+            said(S.SHRINKING_LEO, S.SEGMENT_ROLLED).alias(_LEO),
+            said(S.SHRINKING_HW, S.LEADER_METADATA_HW).alias(_HW),
             F.map_from_entries(F.collect_set(remote)).cast(C.OFFSET_BY_REPLICA).alias(N.TOLD_REMOTE),
         )
     )
@@ -66,9 +59,9 @@ def _stated(statements: DataFrame) -> DataFrame:
 
 def _ends(statements: DataFrame) -> DataFrame:
     """One row per leadership that its process outlived, as the line of its next role states the log."""
-    roles = statements.where(_is(*_LEO_KINDS, *_HW_KINDS, S.LOADED_HW))
-    taken = roles.groupBy(*_OF_LINE, C.LEADER_EPOCH, _is(S.LOADED_HW).alias("is_load")).agg(
-        F.bool_or(_is(S.BECAME_LEADER_LEO)).alias("leads"), _said(*_LEO_KINDS).alias(_LEO), _said(*_HW_KINDS).alias(_HW)
+    roles = statements.where(is_of(*_LEO_KINDS, *_HW_KINDS, S.LOADED_HW))
+    taken = roles.groupBy(*_OF_LINE, C.LEADER_EPOCH, is_of(S.LOADED_HW).alias("is_load")).agg(
+        F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"), said(*_LEO_KINDS).alias(_LEO), said(*_HW_KINDS).alias(_HW)
     )
     own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, F.desc("is_load"), C.LEADER_EPOCH)
     before = F.lag(F.struct("leads", F.col(C.LEADER_EPOCH).alias("epoch"), "is_load")).over(own)

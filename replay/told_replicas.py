@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.leaderships import STATED_HW
+from replay.statements import is_of, said
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas import tables as T
@@ -28,14 +29,6 @@ _REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
 _AFTER_US = 1
 
 
-def _is(*kinds: S) -> Column:
-    return F.col(C.KIND).isin(*[str(kind.value) for kind in kinds])
-
-
-def _said(*kinds: S) -> Column:
-    return F.max(F.when(_is(*kinds), F.col(C.OFFSET)))
-
-
 def _own() -> WindowSpec:
     return Window.partitionBy(*_REPLICA).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
 
@@ -46,18 +39,18 @@ def points(statements: DataFrame) -> DataFrame:
     `lowest` is the least offset to which it cut its log, or lowered its HW, in the leader epoch; NULL where it did not.
     """
     kinds = {*_LEO_KINDS, *_HW_KINDS, S.LOADED_LEO, S.HW_LOWERED_TO}
-    own = statements.where(_is(*kinds)).withColumns(
+    own = statements.where(is_of(*kinds)).withColumns(
         {C.REPLICA_ID: F.col(C.BROKER_ID), "us": F.unix_micros(C.EVENT_TIME)}
     )
     lines = own.groupBy(*_REPLICA, C.CAPTURE_ID, "us", C.SOURCE_FILE, C.SOURCE_LINE).agg(
-        F.max(F.when(_is(*_ROLES), F.col(C.LEADER_EPOCH))).alias("epoch"),
-        F.bool_or(_is(S.BECAME_LEADER_LEO)).alias("leads"),
-        F.bool_or(_is(S.LOADED_HW)).alias(N.IS_RESTART),
-        F.bool_or(_is(S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT)).alias("is_cut"),
-        _said(*_LEO_KINDS).alias("leo"),
-        _said(*_HW_KINDS).alias("hw"),
-        _said(S.LOADED_LEO).alias("recovered"),
-        _said(*_LOWERS_HW).alias("lowered"),
+        F.max(F.when(is_of(*_ROLES), F.col(C.LEADER_EPOCH))).alias("epoch"),
+        F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"),
+        F.bool_or(is_of(S.LOADED_HW)).alias(N.IS_RESTART),
+        F.bool_or(is_of(S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT)).alias("is_cut"),
+        said(*_LEO_KINDS).alias("leo"),
+        said(*_HW_KINDS).alias("hw"),
+        said(S.LOADED_LEO).alias("recovered"),
+        said(*_LOWERS_HW).alias("lowered"),
     )
     before, after = _own().rowsBetween(FIRST, NOW), _own().rowsBetween(NOW, Window.unboundedFollowing)
     epoch_before = F.last("epoch", ignorenulls=True).over(before)

@@ -13,12 +13,12 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.high_watermark import allows, holds
+from replay.in_sync import is_fetch_of
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import carried, so_far
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
-from schemas.kinds import EventType
 
 
 def unheard_offset(of_replica: WindowSpec) -> Column:
@@ -31,11 +31,8 @@ def unheard_offset(of_replica: WindowSpec) -> Column:
 
 def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with `may_have_risen_to`: the HW if each missing fetch was there already; NULL without one."""
-    fetched = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     missing = {
-        slot_column(N.UNHEARD_OFFSET, i): carried(
-            F.when(fetched & (F.col(N.SLOT) == i), F.col(N.UNHEARD_OFFSET)), so_far()
-        )
+        slot_column(N.UNHEARD_OFFSET, i): carried(F.when(is_fetch_of(i), F.col(N.UNHEARD_OFFSET)), so_far())
         for i in range(slots)
     }
     asked, is_missing = [], F.lit(False)

@@ -35,9 +35,18 @@ def tenure_whole() -> WindowSpec:
 
 
 def after() -> WindowSpec:
-    """The leadership after this event, read from its end: a frame that begins at the row would be summed anew a row."""
-    backwards = [F.desc(column) for column in IN_ORDER]
-    return Window.partitionBy(*LEADERSHIP).orderBy(*backwards).rowsBetween(FIRST, -1)
+    """The leadership after this event."""
+    return _backwards().rowsBetween(FIRST, -1)
+
+
+def from_here() -> WindowSpec:
+    """The leadership from this event on."""
+    return _backwards().rowsBetween(FIRST, NOW)
+
+
+def _backwards() -> WindowSpec:
+    # Read from its end: a frame that begins at the row would be summed anew a row.
+    return Window.partitionBy(*LEADERSHIP).orderBy(*[F.desc(column) for column in IN_ORDER])
 
 
 def _tenure() -> WindowSpec:

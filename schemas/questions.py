@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.tables import INCIDENTS, LEADER_TIMELINE, TRUNCATIONS, Table
+
 
 @dataclass(frozen=True)
 class Question:
     """A section of the report: its title, the query of one cluster (`:cluster`), what to say if there is no row."""
 
     title: str
-    reads: tuple[str, ...]
-    """Names of the tables the query needs, of views those that they are made of."""
+    reads: Table
+    """The table the query needs, of a view that which it is made of."""
     sql: str
     if_none: str
     note: str = ""
@@ -19,7 +21,7 @@ class Question:
 
 LOST = Question(
     "What was lost",
-    ("incidents",),
+    INCIDENTS,
     """\
 SELECT kind, topic, partition, from_offset, to_offset, to_offset - from_offset AS records, started_at, evidence
 FROM incidents
@@ -31,7 +33,7 @@ ORDER BY kind, topic, partition, from_offset""",
 )
 HAPPENED = Question(
     "What happened",
-    ("incidents",),
+    INCIDENTS,
     """\
 SELECT started_at, severity, kind, topic, partition, replica_id, from_offset, to_offset, evidence
 FROM incidents
@@ -42,7 +44,7 @@ ORDER BY started_at, topic, partition, kind""",
 )
 CUTS = Question(
     "Truncations",
-    ("truncations",),
+    TRUNCATIONS,
     """\
 SELECT event_time, topic, partition, replica_id, leader_epoch, from_offset, to_offset, high_watermark_before,
        partition_high_watermark_before, method, is_stated
@@ -54,7 +56,7 @@ ORDER BY event_time, topic, partition, replica_id""",
 )
 HELD = Question(
     "Who held the high watermark back",
-    ("leader_timeline",),
+    LEADER_TIMELINE,
     """\
 SELECT started_at, lasted_ms, topic, partition, leader_epoch, high_watermark, log_end_offset, why, waits_for
 FROM high_watermark_held
@@ -65,7 +67,7 @@ ORDER BY lasted_ms DESC, topic, partition, started_at""",
 )
 IN_SYNC = Question(
     "The ISR",
-    ("incidents",),
+    INCIDENTS,
     """\
 SELECT started_at, ended_at, kind, topic, partition, replica_id, evidence
 FROM incidents
@@ -75,7 +77,7 @@ ORDER BY started_at, topic, partition, kind""",
 )
 LATENCY = Question(
     "From append to commit",
-    ("leader_timeline",),
+    LEADER_TIMELINE,
     """\
 SELECT topic, partition, minute, appends, not_committed_in_epoch, p50_ms, p95_ms, p99_ms, max_ms
 FROM commit_latency

@@ -1,0 +1,19 @@
+"""Which statements, and what they say: conditions and aggregates on `broker_statements`."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas.kinds import StatementKind
+
+
+def is_of(*kinds: StatementKind) -> Column:
+    """Return whether the statement is of one of the kinds."""
+    return F.col(C.KIND).isin(*[str(kind.value) for kind in kinds])
+
+
+def said(*kinds: StatementKind) -> Column:
+    """Return, of a group of statements, the greatest offset that one of these kinds states; NULL if none does."""
+    return F.max(F.when(is_of(*kinds), F.col(C.OFFSET)))

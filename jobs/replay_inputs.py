@@ -12,7 +12,7 @@ from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
 from replay.profile import Profile, profile_for
 from replay.shown import untold_isrs
-from replay.silence import silent_changes
+from replay.silence import silent_moments
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
 from sources.server_log import KAFKA_VERSION
@@ -44,6 +44,6 @@ def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
         profile,
         has_transactions=not transactional.isEmpty(),
         has_outsiders=not outsiders(landed, assigned).isEmpty(),
-        has_silence=not silent_changes(landed).isEmpty(),
+        has_silence=not silent_moments(landed).isEmpty(),
         has_untold_isr=not untold_isrs(landed).isEmpty(),
     )

@@ -57,8 +57,8 @@ def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Tr
     leaders, replicas = (warehouse.read(t, cluster_id=cluster_id) for t in (LEADER_TIMELINE, REPLICA_TIMELINE))
     with keeping() as keep:
         assigned = keep(assignments(landed))
-        happened, slots = keep(steps(landed, leaders, replicas, assigned)), slots_of(assigned)
-        outcomes = reduce(DataFrame.unionByName, [truncated_by(happened, rule, slots) for rule in rules])
+        happened = keep(steps(landed, leaders, replicas, assigned))
+        outcomes = reduce(DataFrame.unionByName, [truncated_by(happened, rule) for rule in rules])
         write_table(warehouse, WHAT_IF_OUTCOMES, outcomes, cluster_id)
     of_range = F.col(C.TO_OFFSET) - F.col(C.FROM_OFFSET)
     written = warehouse.read(WHAT_IF_OUTCOMES, cluster_id=cluster_id).where(~F.startswith(C.TOPIC, F.lit("__")))

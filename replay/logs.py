@@ -51,9 +51,13 @@ def cut(whole: Column, end: Column) -> Column:
 
 
 def grown(own: Column, epoch: Column, records: Column) -> Column:
-    """Return the log after its leader appended records in an epoch."""
-    more = F.when(records > 0, run(epoch, own["leo"])).otherwise(no_runs())
-    return log(F.concat(own["runs"], more), own["leo"] + records, own["hw"])
+    """Return the log after its leader appended records, or none, in an epoch.
+
+    A leader enters its epoch before it appends anything; an entry without records gives way to the next one
+    (`LeaderEpochFileCache.assign`, LEFC:103-162).
+    """
+    before = F.filter(own["runs"], lambda it: (it["start"] < own["leo"]) & (it["epoch"] < epoch))
+    return log(F.concat(before, run(epoch, own["leo"])), own["leo"] + records, own["hw"])
 
 
 def fetched(own: Column, leader: Column, end: Column) -> Column:

@@ -1,15 +1,16 @@
 """Silence: times of which a broker's request log tells nothing, because it has none, or it was cut or rotated away.
 
 A broker that leads is asked all the time: each follower fetches at least every replica.fetch.wait.max.ms. Where no
-request of anybody is logged for a minute, the log is not there; what a leader did meanwhile is known only where a line
-of server.log or state-change.log states it (`replay.told`), and between bounds in between (`replay.bounds`).
+request of anybody is logged for a minute, the log is not there; where somebody must have asked, a few seconds tell it.
+What a leader did meanwhile is known only where a line of server.log or state-change.log states it (`replay.told`), and
+between bounds in between (`replay.bounds`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -17,13 +18,17 @@ from schemas import tables as T
 from schemas.kinds import AppendSource, ChangeKind
 
 SILENT_US = 60_000_000
-"""Longer than this without any request of a broker is silence."""
+"""Longer than this without any request of a broker is silence, whatever happened."""
+ASKED_WITHIN_US = 5_000_000
+"""Within this a leader is asked by the other members of its ISR, ten times the default of replica.fetch.wait.max.ms."""
 
 AT_US = "at_us"
 HEARD_UNTIL_US = "heard_until_us"
 """bigint: the broker's last request before a silent moment; NULL where it had none."""
 
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
+LINE_OF_LEADER = (*C.PARTITION_KEY, C.BROKER_ID, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TIME)
+"""A leader's line, and the partition it tells of."""
 
 
 def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
@@ -31,28 +36,29 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
     logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
     at = F.unix_micros(C.EVENT_TIME).alias(AT_US)
     asked = landed[T.FETCH_EVENTS.name].select(*_BROKER, at).unionByName(logged.select(*_BROKER, at))
-    bucket = F.expr(f"{AT_US} div {SILENT_US}")
+    bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}")
     stretches = asked.groupBy(*_BROKER, bucket.alias("bucket")).agg(
         F.min(AT_US).alias("from_us"), F.max(AT_US).alias("to_us")
     )
     in_order = Window.partitionBy(*_BROKER).orderBy("bucket")
-    begins = F.coalesce(F.col("from_us") - F.lag("to_us").over(in_order) > SILENT_US, F.lit(True))
+    begins = F.coalesce(F.col("from_us") - F.lag("to_us").over(in_order) > ASKED_WITHIN_US, F.lit(True))
     number = F.sum(begins.cast("int")).over(in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow))
     numbered = stretches.withColumn("begins", begins).withColumn("number", number)
     return numbered.groupBy(*_BROKER, "number").agg(F.min("from_us").alias("from_us"), F.max("to_us").alias("to_us"))
 
 
-def in_silence(moments: DataFrame, heard_of: DataFrame) -> DataFrame:
+def in_silence(moments: DataFrame, heard_of: DataFrame, patience_us: Column | None = None) -> DataFrame:
     """The rows of `moments` (with `broker_id` and `at_us`) that lie in silence, with `heard_until_us`.
 
-    `heard_of` is `heard`.
+    `heard_of` is `heard`; `patience_us` is how far the nearest request may be (default: `SILENT_US`).
     """
+    patience = F.lit(SILENT_US) if patience_us is None else patience_us
     stretch = F.struct("from_us", "to_us")
     per_broker = heard_of.groupBy(*_BROKER).agg(F.collect_list(stretch).alias("stretches"))
     known = moments.join(F.broadcast(per_broker), [str(c) for c in _BROKER], "left")
     near = F.exists(
         "stretches",
-        lambda it: F.col(AT_US).between(it["from_us"] - SILENT_US, it["to_us"] + SILENT_US),
+        lambda it: F.col(AT_US).between(it["from_us"] - patience, it["to_us"] + patience),
     )
     before = F.filter("stretches", lambda it: it["to_us"] < F.col(AT_US))
     until = F.array_max(F.transform(before, lambda it: it["to_us"]))
@@ -63,16 +69,32 @@ def silent_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per change that a leader applied in silence."""
     leads = F.col(C.LEADER_ID) == F.col(C.BROKER_ID)
     changes = landed[T.LEADER_CHANGES.name].where(leads & (F.col(C.CHANGE_KIND) != ChangeKind.ASSIGNED.value))
-    return in_silence(changes.withColumn(AT_US, F.unix_micros(C.EVENT_TIME)), heard(landed))
+    is_asked = F.coalesce(F.size(C.ISR) > 1, F.lit(False))
+    patience_us = F.when(is_asked, ASKED_WITHIN_US).otherwise(SILENT_US)
+    return in_silence(changes.withColumn(AT_US, F.unix_micros(C.EVENT_TIME)), heard(landed), patience_us)
+
+
+def silent_batches(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per append that only a dump tells of, in silence: its request is missing, and the fetches beside it."""
+    appends = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) != AppendSource.REQUEST.value)
+    # Markers of transactions and what coordinators write come without a request of a client.
+    is_asked = ~F.col(C.IS_CONTROL) & ~F.startswith(C.TOPIC, F.lit("__"))
+    patience_us = F.when(is_asked, ASKED_WITHIN_US).otherwise(SILENT_US)
+    return in_silence(appends.withColumn(AT_US, F.unix_micros(C.EVENT_TIME)), heard(landed), patience_us)
+
+
+def silent_moments(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per change or append of a leader in silence: its line, leader epoch, `at_us` and `heard_until_us`."""
+    columns = (*LINE_OF_LEADER, C.LEADER_EPOCH, AT_US, HEARD_UNTIL_US)
+    return silent_changes(landed).select(*columns).unionByName(silent_batches(landed).select(*columns))
 
 
 def with_heard_batches(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
-    """Return the tables without the appends that only a dump tells of and that lie in silence.
+    """Return the tables without the appends in silence.
 
     Between logged appends a batch's time is held by theirs; in silence it is the producer's word alone.
     """
-    appends = landed[T.PRODUCE_EVENTS.name].withColumn(AT_US, F.unix_micros(C.EVENT_TIME))
-    of_request = F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
-    silent = in_silence(appends.where(~of_request), heard(landed)).select(C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
+    silent = silent_batches(landed).select(C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
     line = [str(c) for c in (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)]
-    return {**landed, T.PRODUCE_EVENTS.name: appends.drop(AT_US).join(silent, line, "left_anti")}
+    heard_of = landed[T.PRODUCE_EVENTS.name].join(silent, line, "left_anti")
+    return {**landed, T.PRODUCE_EVENTS.name: heard_of}

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.leaderships import START_US
-from replay.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_changes
+from replay.silence import AT_US, HEARD_UNTIL_US, LINE_OF_LEADER, heard, in_silence, silent_moments
 from replay.statements import is_of, said
 from schemas import columns as C
 from schemas import tables as T
@@ -22,7 +22,6 @@ from schemas.kinds import StatementKind as S
 _LEO, _HW = "told_log_end_offset", "told_high_watermark"
 _LEO_KINDS = (S.BECAME_LEADER_LEO, S.BECAME_FOLLOWER_LEO)
 _HW_KINDS = (S.BECAME_LEADER_HW, S.BECAME_FOLLOWER_HW)
-_OF_LINE = (*C.PARTITION_KEY, C.BROKER_ID, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TIME)
 
 
 def told_by_leaders(landed: Mapping[str, DataFrame]) -> DataFrame:
@@ -47,7 +46,7 @@ def _stated(statements: DataFrame) -> DataFrame:
     remote = F.when(is_of(S.SHRINKING_REMOTE_LEO), F.struct(F.col(C.REPLICA_ID).alias("of"), C.OFFSET))
     told = (
         statements.where(is_of(*kinds) & (F.col(C.LEADER_EPOCH) >= 0))
-        .groupBy(*_OF_LINE, C.LEADER_EPOCH)
+        .groupBy(*LINE_OF_LEADER, C.LEADER_EPOCH)
         .agg(
             said(S.SHRINKING_LEO, S.SEGMENT_ROLLED).alias(_LEO),
             said(S.SHRINKING_HW, S.LEADER_METADATA_HW).alias(_HW),
@@ -60,7 +59,7 @@ def _stated(statements: DataFrame) -> DataFrame:
 def _ends(statements: DataFrame) -> DataFrame:
     """One row per leadership that its process outlived, as the line of its next role states the log."""
     roles = statements.where(is_of(*_LEO_KINDS, *_HW_KINDS, S.LOADED_HW))
-    taken = roles.groupBy(*_OF_LINE, C.LEADER_EPOCH, is_of(S.LOADED_HW).alias("is_load")).agg(
+    taken = roles.groupBy(*LINE_OF_LEADER, C.LEADER_EPOCH, is_of(S.LOADED_HW).alias("is_load")).agg(
         F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"), said(*_LEO_KINDS).alias(_LEO), said(*_HW_KINDS).alias(_HW)
     )
     own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, F.desc("is_load"), C.LEADER_EPOCH)
@@ -68,24 +67,24 @@ def _ends(statements: DataFrame) -> DataFrame:
     was_leader = F.col("was.leads") & ~F.col("was.is_load") & (F.col("was.epoch") < F.col(C.LEADER_EPOCH))
     ended = taken.withColumn("was", before).where(~F.col("is_load") & was_leader & F.col(_HW).isNotNull())
     nobody = F.create_map().cast(C.OFFSET_BY_REPLICA).alias(N.TOLD_REMOTE)
-    return ended.select(*_OF_LINE, F.col("was.epoch").alias(C.LEADER_EPOCH), _LEO, _HW, nobody, _at())
+    return ended.select(*LINE_OF_LEADER, F.col("was.epoch").alias(C.LEADER_EPOCH), _LEO, _HW, nobody, _at())
 
 
 def told_events(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per `TOLD`, with the columns an event takes them from."""
     return told_by_leaders(landed).select(
-        *_OF_LINE, C.LEADER_EPOCH, F.col(AT_US).alias(N.EVENT_US),
+        *LINE_OF_LEADER, C.LEADER_EPOCH, F.col(AT_US).alias(N.EVENT_US),
         (F.col(_LEO) - 1).alias(C.LAST_OFFSET), F.col(_HW).alias(C.RESPONSE_HIGH_WATERMARK),
     )  # fmt: skip
 
 
 def silences(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
     """One row per moment from which on nothing is told of a leadership, so of no line; `begun` is `leaderships`."""
-    columns = (*_OF_LINE, C.LEADER_EPOCH, AT_US)
+    columns = (*LINE_OF_LEADER, C.LEADER_EPOCH, AT_US)
     told = told_by_leaders(landed).select(*columns)
-    changes = silent_changes(landed).where(F.col(C.LEADER_EPOCH) >= 0).select(*columns, HEARD_UNTIL_US)
+    moments = silent_moments(landed).where(F.col(C.LEADER_EPOCH) >= 0)
     began = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.LEADER_ID).alias(C.BROKER_ID), START_US)
-    of_leadership = changes.join(began, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID)).where(
+    of_leadership = moments.join(began, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID)).where(
         F.col(START_US) <= F.col(AT_US)
     )
     since = F.greatest(F.col(START_US), F.col(HEARD_UNTIL_US))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from replay.commits import commit_latency, commit_times
+from replay.epoch_caches import MADE_OF, leader_epoch_caches
 from replay.exposure import exposure
 from replay.flapping import isr_flapping
 from replay.held_back import high_watermark_held
@@ -51,6 +52,10 @@ VIEWS = (
     View(
         "consumer_positions", "A consumer's fetch, and where its position lay in the leader's log.",
         (T.FETCH_EVENTS, T.LEADER_TIMELINE), consumer_positions,
+    ),
+    View(
+        "leader_epoch_caches", "A leader epoch in a replica's log at the end: its first offset, and its end.",
+        MADE_OF, leader_epoch_caches,
     ),
     View(
         "sources_found", "A kind of file of one broker: its files, their time span, and the minutes that are missing.",

@@ -24,14 +24,12 @@ _FOUND = "struct<outcome:string,epoch:int,us:bigint,slot:int,start:bigint,end:bi
 _STATE = f"struct<logs:array<{LOG}>,last:{LOG},top:bigint,found:array<{_FOUND}>>"
 
 
-def what_if(steps: DataFrame, rule: Truncation, slots: int) -> DataFrame:
+def what_if(steps: DataFrame, rule: Truncation) -> DataFrame:
     """One row per range that would have been lost, cut or another under `rule`, of `tables.WHAT_IF_OUTCOMES`.
 
-    And one per log at the end. `steps` is `what_if_steps.steps`, `slots` the size of the longest assignment.
+    And one per log at the end. `steps` is `what_if_steps.steps`.
     """
-    nobody = F.array_repeat(F.lit(None).cast(LOG), slots)
-    begin = F.struct(nobody, F.lit(None).cast(LOG), F.lit(-1), F.array().cast(f"array<{_FOUND}>")).cast(_STATE)
-    end = steps.withColumn("state", F.aggregate("steps", begin, lambda state, step: _next(state, step, rule)))
+    end = _folded(steps, rule)
     found = end.select(*C.PARTITION_KEY, "slots", F.explode(F.concat("state.found", _kept(F.col("state")))).alias("it"))
     return T.WHAT_IF_OUTCOMES.conform(
         found.select(
@@ -46,6 +44,23 @@ def what_if(steps: DataFrame, rule: Truncation, slots: int) -> DataFrame:
             F.col("it.end").alias(C.TO_OFFSET),
         )
     )
+
+
+def logs_after(steps: DataFrame, rule: Truncation) -> DataFrame:
+    """One row per partition and replica: its `log` (`LOG`) at the end under `rule`, NULL where nothing tells of it."""
+    logs = F.posexplode("state.logs").alias("slot", "log")
+    return (
+        _folded(steps, rule)
+        .select(*C.PARTITION_KEY, "slots", logs)
+        .select(*C.PARTITION_KEY, F.get("slots", F.col("slot")).alias(C.REPLICA_ID), "log")
+    )
+
+
+def _folded(steps: DataFrame, rule: Truncation) -> DataFrame:
+    """Return the partitions with `state`, what the logs are after all steps and what was found on the way."""
+    nobody = F.array_repeat(F.lit(None).cast(LOG), F.size("slots"))
+    begin = F.struct(nobody, F.lit(None).cast(LOG), F.lit(-1), F.array().cast(f"array<{_FOUND}>")).cast(_STATE)
+    return steps.withColumn("state", F.aggregate("steps", begin, lambda state, step: _next(state, step, rule)))
 
 
 def _next(state: Column, step: Column, rule: Truncation) -> Column:

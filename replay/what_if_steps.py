@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.assignment import slot_of
 from replay.leaderships import LOADED_HW, START_US, roles_with_loads
 from replay.restarts import LOADED_LEO, restarts
-from replay.spans import END_LEO, START_LEO, spans
+from replay.spans import END_LEO, NUMBER, START_LEO, spans
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind, EventType
@@ -99,8 +99,31 @@ def _reached(leader_timeline: DataFrame, replica_timeline: DataFrame, follows: D
     told = by_stretch(replica_timeline.where(F.col(C.HIGH_WATERMARK) >= 0), C.VALID_FROM)
     knew = told.groupBy(*of_replica, "stretch").agg(F.max_by(C.HIGH_WATERMARK, C.EVENT_SEQ).alias("hw"))
     ends = led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.max(END_LEO).alias("end"))
-    known = came_to.join(knew, [*of_replica, "stretch"], "left").join(ends, C.on_partition(C.LEADER_EPOCH))
+    known = (
+        _with_last_responses(came_to, led)
+        .join(knew, [*of_replica, "stretch"], "left")
+        .join(ends, C.on_partition(C.LEADER_EPOCH))
+    )
     return known.select(
         *C.PARTITION_KEY,
         _step(REACHED, C.REPLICA_ID, F.col("us"), leo=F.col("leo"), hw=F.col("hw"), behind=F.col("end") - F.col("leo")),
     )
+
+
+def _with_last_responses(came_to: DataFrame, led: DataFrame) -> DataFrame:
+    """Return the stretches, each that a leadership of its replica follows as long as the LEO that one began with.
+
+    No fetch tells what the last response brought; the line of the election does.
+    """
+    began = led.select(
+        *C.PARTITION_KEY,
+        C.LEADER_EPOCH,
+        F.col(C.LEADER_ID).alias(C.REPLICA_ID),
+        F.col(NUMBER).alias("stretch"),
+        F.col(START_LEO).alias("began_at"),
+    )
+    in_order = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, "stretch")
+    both = came_to.unionByName(began, allowMissingColumns=True)
+    # `greatest` leaves out the NULL of a stretch that another one follows.
+    longer = both.withColumn("leo", F.greatest(F.col("leo"), F.lead("began_at").over(in_order)))
+    return longer.where("us IS NOT NULL").drop("began_at")

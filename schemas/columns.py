@@ -132,6 +132,7 @@ CREATE_TIME            = Field("create_time",            TIME, "Time stamp in th
 CRC                    = Field("crc",                    LONG, "CRC of the batch: equal batches of two replicas have equal CRCs.")
 MAGIC                  = Field("magic",                  INT,  "Version of the batch format; below 2 a batch knows no leader epoch.")
 START_OFFSET           = Field("start_offset",           LONG, "First offset of a leader epoch.")
+END_OFFSET             = Field("end_offset",             LONG, "End of a leader epoch's records, exclusive.")
 METADATA_OFFSET        = Field("metadata_offset",        LONG, "Offset of the record in the metadata log.")
 IS_FENCED              = Field("is_fenced",              BOOL, "The broker is fenced, or in controlled shutdown, from this record on.")
 BROKER_EPOCH           = Field("broker_epoch",           LONG, "Registration epoch of the broker; -1 unknown.")

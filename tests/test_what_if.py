@@ -40,7 +40,7 @@ def outcomes(spark: SparkSession) -> Iterator[dict[tuple[str, str], Ranges]]:
             (story.name, rule): set() for story in stories for rule in ("high_watermark", "leader_epoch")
         }
         for rule in (Truncation.HIGH_WATERMARK, Truncation.LEADER_EPOCH):
-            for row in what_if(happened, rule, 2).where("outcome <> 'KEPT'").collect():
+            for row in what_if(happened, rule).where("outcome <> 'KEPT'").collect():
                 gone = (row["outcome"], row["replica_id"], row["from_offset"], row["to_offset"])
                 found[row["cluster_id"], row["method"]].add(gone)
         yield found

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.windows import FIRST, NOW, carried
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import AppendSource, ChangeKind
@@ -26,6 +27,7 @@ AT_US = "at_us"
 HEARD_UNTIL_US = "heard_until_us"
 """bigint: the broker's last request before a silent moment; NULL where it had none."""
 
+_PATIENCE_US = "patience_us"
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
 LINE_OF_LEADER = (*C.PARTITION_KEY, C.BROKER_ID, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TIME)
 """A leader's line, and the partition it tells of."""
@@ -42,7 +44,7 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
     )
     in_order = Window.partitionBy(*_BROKER).orderBy("bucket")
     begins = F.coalesce(F.col("from_us") - F.lag("to_us").over(in_order) > ASKED_WITHIN_US, F.lit(True))
-    number = F.sum(begins.cast("int")).over(in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    number = F.sum(begins.cast("int")).over(in_order.rowsBetween(FIRST, NOW))
     numbered = stretches.withColumn("begins", begins).withColumn("number", number)
     return numbered.groupBy(*_BROKER, "number").agg(F.min("from_us").alias("from_us"), F.max("to_us").alias("to_us"))
 
@@ -67,11 +69,20 @@ def in_silence(moments: DataFrame, heard_of: DataFrame, patience_us: Column | No
 
 def silent_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per change that a leader applied in silence."""
+    changes = landed[T.LEADER_CHANGES.name].withColumn(AT_US, F.unix_micros(C.EVENT_TIME))
+    is_role = F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value)
+    in_reverse = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(
+        F.desc(C.EVENT_TIME), F.desc(C.SOURCE_FILE), F.desc(C.SOURCE_LINE)
+    )
+    next_role_us = carried(F.when(is_role, F.col(AT_US)), in_reverse.rowsBetween(FIRST, -1))
+    # A restarted process takes up its old leadership and steps down again before anybody asks it.
+    stays = F.coalesce(next_role_us - F.col(AT_US) > ASKED_WITHIN_US, F.lit(True))
+    is_asked = stays & F.coalesce(F.size(C.ISR) > 1, F.lit(False))
     leads = F.col(C.LEADER_ID) == F.col(C.BROKER_ID)
-    changes = landed[T.LEADER_CHANGES.name].where(leads & (F.col(C.CHANGE_KIND) != ChangeKind.ASSIGNED.value))
-    is_asked = F.coalesce(F.size(C.ISR) > 1, F.lit(False))
-    patience_us = F.when(is_asked, ASKED_WITHIN_US).otherwise(SILENT_US)
-    return in_silence(changes.withColumn(AT_US, F.unix_micros(C.EVENT_TIME)), heard(landed), patience_us)
+    of_leaders = changes.withColumn(_PATIENCE_US, F.when(is_asked, ASKED_WITHIN_US).otherwise(SILENT_US)).where(
+        leads & (F.col(C.CHANGE_KIND) != ChangeKind.ASSIGNED.value)
+    )
+    return in_silence(of_leaders, heard(landed), F.col(_PATIENCE_US)).drop(_PATIENCE_US)
 
 
 def silent_batches(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from replay.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_changes
+from replay.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_batches, silent_changes
 from replay.silent_cuts import silent_truncations
 from replay.spans import spans
 from schemas import columns as C
@@ -54,6 +54,37 @@ def test_silence_is_a_minute_without_any_request_of_the_broker(spark: SparkSessi
     # Half a minute before a stretch and after it is near enough; broker 2 is no leader of these.
     assert [tuple(row) for row in told.collect()] == [(1, 39.0, None), (1, 300.0, 150.0)]
     assert in_silence(moments, heard(landed)).count() == 1
+
+
+def test_a_leader_that_must_have_been_asked_is_silent_after_seconds(spark: SparkSession) -> None:
+    """Not one that is alone in its ISR, or steps down at once. A client's batch needs a request as well."""
+    changed = {"broker_id": 1, "leader_id": 1, "change_kind": "become_leader", "isr": [1, 2]}
+    after = {"broker_id": 1, "leader_id": 2, "change_kind": "become_follower", "isr": []}
+    dumped = {"broker_id": 1, "append_source": "segment", "is_control": False}
+    landed = {
+        T.FETCH_EVENTS.name: rows(
+            spark, T.FETCH_EVENTS, *[{**HERE, "broker_id": 1, "event_time": at(s)} for s in (10, 14, 30)]
+        ),
+        T.LEADER_CHANGES.name: rows(
+            spark, T.LEADER_CHANGES,
+            {**HERE, **changed, "partition": 0, "event_time": at(1)},
+            {**HERE, **changed, "partition": 1, "event_time": at(2), "isr": [1]},
+            {**HERE, **changed, "partition": 2, "event_time": at(3)},
+            {**HERE, **after, "partition": 2, "event_time": at(4)},
+            {**HERE, **changed, "partition": 3, "event_time": at(6)},
+            {**HERE, **changed, "partition": 4, "event_time": at(22)},
+        ),
+        T.PRODUCE_EVENTS.name: rows(
+            spark, T.PRODUCE_EVENTS,
+            {**HERE, **dumped, "event_time": at(16)}, {**HERE, **dumped, "event_time": at(20)},
+            {**HERE, **dumped, "event_time": at(21), "is_control": True},
+            {**HERE, **dumped, "event_time": at(22), "topic": "__consumer_offsets"},
+        ),
+    }  # fmt: skip
+    second = ((F.col(AT_US) - F.unix_micros(F.lit(BEGIN))) / 1_000_000).alias("second")
+
+    assert [row[0] for row in silent_changes(landed).select(second).orderBy("second").collect()] == [1.0, 22.0]
+    assert [row[0] for row in silent_batches(landed).select(second).collect()] == [20.0]
 
 
 def statement(kind: S, second: float, offset: int, epoch: int = -1, **more: Any) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from replay.in_sync import is_eligible, now_us
 from replay.names import slot_column
 from replay.order import NS_PER_US
 from replay.profile import Profile
-from replay.windows import after, carried, place, so_far
+from replay.windows import carried, following, place, so_far
 from schemas import columns as C
 from schemas.kinds import EventType
 
@@ -37,11 +37,11 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
     can_tell = at_once & (told >= 0) & (wide < narrow)
     says = F.when(told <= wide, F.lit(True)).when(told >= narrow, F.lit(False))
     word = F.when(can_tell & says.isNotNull(), F.struct(says.alias("waited"), now_us().alias("us")))
-    heard = waited.withColumn("word", carried(word, after()))
+    heard = waited.withColumn("said", word).withColumn("word", following("said"))
     in_time = F.col("word")["us"] - now_us() <= F.lit(profile.lag_time_ms) * 1000
     proven = F.col("is_doubtful") & F.col("word")["waited"] & in_time
     return heard.withColumn(N.IS_PROVEN_CAUGHT_UP, F.coalesce(proven, F.lit(False))).drop(
-        "is_doubtful", "word", _IF_WAITED
+        "is_doubtful", "said", "word", _IF_WAITED
     )
 
 

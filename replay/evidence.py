@@ -9,16 +9,16 @@ request was in flight when its broker was killed, and a WITNESS bears its fruit.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.doubtful import with_proof_of_catching_up
 from replay.leader import leader_states
 from replay.leaderships import STATED_HW
-from replay.order import NS_PER_US
+from replay.order import NS_PER_US, STREAMS_BESIDE_FETCHES
 from replay.profile import Profile
-from replay.windows import FIRST, NOW, after, before, carried, tenure_whole
+from replay.windows import before, carried, following, so_far, tenure_whole
 from schemas import columns as C
 from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -38,15 +38,21 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     ended = known.withColumns(
         {"highest": F.max(C.HIGH_WATERMARK).over(whole), "longest": F.max(C.LOG_END_OFFSET).over(whole)}
     )
-    moved = _with_rises(ended).withColumn(N.ORDER_NS, F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
-    monotone = moved.withColumn(N.ORDER_NS, F.max(N.ORDER_NS).over(_along()))
+    moved = _with_rises(ended).withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
+    monotone = moved.withColumn(N.ORDER_NS, _never_back(slots))
     return _with_witnesses(monotone).select(*ordered.columns, N.IS_PROVEN_CAUGHT_UP)
 
 
-def _along() -> WindowSpec:
-    """A stream up to and with this event: what is certainly ordered stays so."""
-    stream = Window.partitionBy(*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID).orderBy(N.STREAM_POS)
-    return stream.rowsBetween(FIRST, NOW)
+def _never_back(slots: int) -> Column:
+    """Return the place each event moves to, never before one that is certainly earlier: what is of one stream.
+
+    Streams are in the order of the clock already, so that a running maximum of each needs no other sort.
+    """
+    place = F.col("moved_ns")
+    for rank in range(STREAMS_BESIDE_FETCHES + slots):
+        of_stream = F.col(N.STREAM_RANK) == rank
+        place = F.when(of_stream, F.max(F.when(of_stream, F.col("moved_ns"))).over(so_far())).otherwise(place)
+    return place
 
 
 def _with_witnesses(known: DataFrame) -> DataFrame:
@@ -106,10 +112,10 @@ def _with_rises(known: DataFrame) -> DataFrame:
     return marked.withColumns(
         {
             "last_rise": carried(rises, before()),
-            "next_rise": carried(rises, after()),
-            "next_append": carried(appended, after()),
+            "rise": rises,
+            "appended": appended,
         }
-    )
+    ).withColumns({"next_rise": following("rise"), "next_append": following("appended")})
 
 
 def _moved_to() -> Column:

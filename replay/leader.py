@@ -66,6 +66,17 @@ def remembered(states: DataFrame, slots: int) -> DataFrame:
     return states.drop(*FORGOTTEN, *of_slots)
 
 
+def _no_more_than_the_leader_has() -> Column:
+    """Return the fetcher's LEO after its response.
+
+    If its next fetch is of a later leadership, the fetcher may have led in between: what it asks for there is no more
+    of this leader's.
+    """
+    has, next_asks = F.col(C.LOG_END_OFFSET), F.col(N.FOLLOWER_LEO)
+    is_last = (F.col(C.EVENT_TYPE) == N.RESPONSE) & F.col(N.NEXT_FETCH_US).isNull() & (has >= 0)
+    return F.when(is_last, F.least(next_asks, has)).otherwise(next_asks)
+
+
 def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     """Return the events with every variable of the rules table as it stood after them."""
     variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
@@ -87,5 +98,6 @@ def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     return (
         with_state.withColumn("fetcher_leo_before", of_fetcher)
         .withColumn(N.IS_EVALUATED, F.coalesce(evaluates_high_watermark(), F.lit(False)))
+        .withColumn(N.FOLLOWER_LEO, _no_more_than_the_leader_has())
         .drop(*[slot_column(N.REMOTE_LEO_BEFORE, i) for i in range(slots)])
     )

@@ -19,6 +19,8 @@ from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 NS_PER_US = 1000
+STREAMS_BESIDE_FETCHES = 2
+"""Metadata is stream 0, appends are stream 1; then each slot's fetches are one."""
 _STREAM = (*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID)
 _FETCHES_IN_ORDER = (C.LEADER_EPOCH, N.INCARNATION, N.ORDER_NS, C.SESSION_EPOCH, C.SOURCE_LINE)
 _WITHIN = (C.BASE_OFFSET, C.SESSION_EPOCH, N.EVENT_US, C.SOURCE_FILE, C.SOURCE_LINE)
@@ -34,7 +36,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     certain = Window.partitionBy(*_STREAM).orderBy(*_WITHIN)
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     append = F.col(C.EVENT_TYPE) == EventType.APPEND.value
-    rank = F.when(fetch, F.col(N.SLOT) + 2).when(append, 1).otherwise(0)
+    rank = F.when(fetch, F.col(N.SLOT) + STREAMS_BESIDE_FETCHES).when(append, 1).otherwise(0)
     streams = placed.withColumns(
         {
             N.STREAM_RANK: rank,

@@ -38,7 +38,6 @@ class Of(Enum):
 
     PARTITION = "the leader's own"
     FETCHER = "the replica that fetches"
-    FOLLOWERS = "every replica but the leader"
     ISR_MEMBERS = "every other member of the committed ISR"
     REGISTERED = "every replica that registered anew"
     UNASSIGNED = "every replica that is not, or no longer, assigned"
@@ -54,7 +53,7 @@ class Carry(Enum):
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of the protocol: `becomes` and `when` are SQL over the event's columns."""
+    """One row of the protocol: `becomes` is SQL over the event's columns."""
 
     event: str
     of: Of
@@ -62,14 +61,13 @@ class Rule:
     becomes: str
     because: str
     source: str
-    when: str = "true"
 
 
 # fmt: off
 CARRIED = {
     C.LOG_END_OFFSET:   Carry.GREATEST,  # a leader's log only grows; a retried batch repeats an old offset
     C.LOG_START_OFFSET: Carry.GREATEST,
-    C.REMOTE_LEO:       Carry.TENURE,
+    C.REMOTE_LEO:       Carry.TENURE,    # a new leader has heard from nobody; re-elected it knows what it knew (R:121 resetReplicaState)
     N.ISR_MASK:         Carry.LAST,
     N.ASSIGNED_MASK:    Carry.LAST,
     N.FENCED_MASK:      Carry.LAST,
@@ -79,7 +77,6 @@ CARRIED = {
 RULES = (
     #    event            whose           variable            becomes                  because, source
     Rule(E.BECOME_LEADER, Of.PARTITION,   C.LOG_END_OFFSET,   N.EPOCH_START,           "a leader starts from its own log", "P:780 makeLeader"),
-    Rule(E.BECOME_LEADER, Of.FOLLOWERS,   C.REMOTE_LEO,       "-1L",                   "a new leader has heard from nobody; re-elected while it leads, it keeps what it knew", "R:121 resetReplicaState", when=N.IS_NEW_LEADER),
     Rule(E.BECOME_LEADER, Of.PARTITION,   N.ISR_MASK,         N.NEW_ISR_MASK,          "the election's ISR; what was in flight is dropped", "P:977 updateAssignmentAndIsr"),
     Rule(E.BECOME_LEADER, Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "the election's assignment", "P:990 updateAssignmentAndIsr"),
     Rule(E.APPEND,        Of.PARTITION,   C.LOG_END_OFFSET,   "last_offset + 1",       "LEO is the next offset", "P:1365 appendRecordsToLeader"),
@@ -87,8 +84,7 @@ RULES = (
     Rule(E.FETCH,         Of.FETCHER,     C.REMOTE_LEO,       C.FETCH_OFFSET,          "a follower asks for its own LEO; it may be lower than before", "R:93 updateFetchStateOrThrow"),
     Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ISR_MASK,         N.NEW_ISR_MASK,          "committed: the controller's answer, or its metadata first", "P:1932 handleAlterPartitionUpdate, P:743 makeLeader"),
     Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "a reassignment adds and removes replicas", "P:990 updateAssignmentAndIsr"),
-    Rule(E.ISR_CHANGE,    Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "a dropped replica is forgotten; assigned again it starts unknown", "P:990 updateAssignmentAndIsr"),
-    Rule(E.BECOME_LEADER, Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "likewise", "P:990 updateAssignmentAndIsr"),
+    Rule(E.BECOME_LEADER, Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "a dropped replica, always by a new epoch, is forgotten; assigned again it starts unknown", "P:990 updateAssignmentAndIsr"),
     Rule(E.LOG_START,     Of.PARTITION,   C.LOG_START_OFFSET, N.NEW_LOG_START,         "DeleteRecords or retention", "UL:1320 maybeIncrementLogStartOffset"),
     Rule(N.FENCING,       Of.PARTITION,   N.FENCED_MASK,      N.NEW_FENCED_MASK,       "a fenced replica may not join the ISR", "P:1056 isReplicaIsrEligible"),
     Rule(N.FENCING,       Of.REGISTERED,  N.IS_REREGISTERED,  "true",                  "the broker epoch of its last fetch is an old one", "P:1070 isBrokerEpochIsrEligible"),
@@ -107,7 +103,7 @@ EVALUATES_HIGH_WATERMARK = (
 
 
 def _condition(rule: Rule) -> Column:
-    return (F.col(C.EVENT_TYPE) == str(rule.event)) & F.expr(rule.when)
+    return F.col(C.EVENT_TYPE) == str(rule.event)
 
 
 def _concerns(rule: Rule, slot: int) -> Column:
@@ -118,9 +114,7 @@ def _concerns(rule: Rule, slot: int) -> Column:
         return (F.col(N.LEADER_SLOT) != slot) & in_mask(F.col(N.NEW_ISR_MASK), slot)
     if rule.of is Of.REGISTERED:
         return F.coalesce(in_mask(F.col(N.NEW_REGISTERED_MASK), slot), F.lit(False))
-    if rule.of is Of.UNASSIGNED:
-        return F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), slot), F.lit(False))
-    return F.col(N.LEADER_SLOT) != slot
+    return F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), slot), F.lit(False))
 
 
 def assigned(variable: str, slot: int | None = None) -> Column:

@@ -34,19 +34,11 @@ def tenure_whole() -> WindowSpec:
     return _tenure().rowsBetween(FIRST, LAST)
 
 
-def after() -> WindowSpec:
-    """The leadership after this event."""
-    return _backwards().rowsBetween(FIRST, -1)
-
-
 def from_here() -> WindowSpec:
     """The leadership from this event on."""
-    return _backwards().rowsBetween(FIRST, NOW)
-
-
-def _backwards() -> WindowSpec:
     # Read from its end: a frame that begins at the row would be summed anew a row.
-    return Window.partitionBy(*LEADERSHIP).orderBy(*[F.desc(column) for column in IN_ORDER])
+    backwards = Window.partitionBy(*LEADERSHIP).orderBy(*[F.desc(column) for column in IN_ORDER])
+    return backwards.rowsBetween(FIRST, NOW)
 
 
 def _tenure() -> WindowSpec:
@@ -73,3 +65,14 @@ def across() -> WindowSpec:
 def carried(value: Column, window: WindowSpec) -> Column:
     """Return the last value that was assigned within `window`: an event assigns, a window carries."""
     return F.last(value, ignorenulls=True).over(window)
+
+
+def following(column: str) -> Column:
+    """Return the next value of `column` that is not NULL, after this event in its leadership.
+
+    In SQL, for the API has no `lead` that ignores NULLs; a frame from here to the end would be read anew a row, and one
+    of the leadership in reverse would take a sort.
+    """
+    return F.expr(
+        f"lead({column}) IGNORE NULLS OVER (PARTITION BY {', '.join(LEADERSHIP)} ORDER BY {', '.join(IN_ORDER)})"
+    )

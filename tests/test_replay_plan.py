@@ -69,3 +69,16 @@ def test_nothing_leaves_the_jvm(landed: dict[str, DataFrame]) -> None:
         plan = plan_of(stage)
         assert re.findall(r"Python|Pandas|Arrow|ExternalRDD|MapPartitions", plan) == []
     assert "Window [" in plan_of(timelines.leader_timeline)
+
+
+def test_events_are_shuffled_once_and_sorted_four_times(landed: dict[str, DataFrame]) -> None:
+    """By stream, by replica, by the clock, and by the evidence: every other window goes along with one of these."""
+    roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
+    begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
+    ended = ends(roles, landed[BROKER_STATEMENTS.name])
+    profile = Profile(has_outsiders=False)
+    ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, profile)
+    plan = plan_of(remembered(leader_states(ordered, SLOTS, profile), SLOTS))
+
+    assert len(re.findall(r"Exchange hashpartitioning\(partition_number", plan)) == 1
+    assert len(re.findall(r"Sort \[partition_number", plan)) == 4

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
-from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
-from replay.timelines import Timelines
-from tests.engine import each_by_its_own, profile, replayed, to_the_millisecond
-from tests.story import SCENARIOS, Expected, Story, load
+from tests.story import SCENARIOS, Story, load
+from tests.told import Row, Told, cuts_not_made, disputes, retold
 from tests.twin.histories import combined
 from tests.twin.words import Known
 
@@ -22,40 +16,6 @@ pytestmark = pytest.mark.spark
 
 CONTESTED = "two leaders of an epoch"
 STORIES = sorted(SCENARIOS.glob("*.txt"))
-Row = dict[str, Any]
-
-
-class Told:
-    """What was rebuilt of one story."""
-
-    def __init__(self) -> None:
-        self.leader: list[Row] = []
-        self.replica: list[Row] = []
-        self.truncations: list[Row] = []
-
-    def at(self, expected: Expected) -> dict[str, object]:
-        """What the timelines know at the end of a line, by the names of `Known`."""
-        known: dict[str, object] = {"replicas": {}}
-        if leader := self._last(self.leader, expected, "event_time"):
-            known |= {name: leader[name] for name in ("high_watermark", "log_start_offset", "last_stable_offset")}
-            known["is_under_min_isr"] = leader["is_under_min_isr"]
-            known["isr"], known["maximal_isr"] = frozenset(leader["isr"]), frozenset(leader["maximal_isr"])
-            known["log_end_offset"] = leader["remote_log_end_offset"] | {leader["leader_id"]: leader["log_end_offset"]}
-        for replica in {row["replica_id"] for row in self.replica}:
-            own = [row for row in self.replica if row["replica_id"] == replica]
-            if state := self._last(own, expected, "valid_from"):
-                known["replicas"][replica] = state  # type: ignore[index]
-        return known
-
-    @staticmethod
-    def _is_past(row: Row, expected: Expected, time: str) -> bool:
-        moment: datetime = row[time]
-        end = expected.event_time.replace(tzinfo=None)
-        return row["partition"] == expected.partition and to_the_millisecond(moment) <= end
-
-    def _last(self, rows: Iterable[Row], expected: Expected, time: str) -> Row | None:
-        past = [row for row in rows if self._is_past(row, expected, time)]
-        return max(past, key=lambda row: (row["leader_epoch"], row["event_seq"]), default=None)
 
 
 def contested(story: Story) -> dict[str, list[Row]]:
@@ -70,83 +30,11 @@ def contested(story: Story) -> dict[str, list[Row]]:
 @pytest.fixture(scope="module")
 def told(spark: SparkSession) -> dict[str, Told]:
     """What was rebuilt of each story."""
-    by_story: dict[str, Told] = defaultdict(Told)
     stories = [load(path) for path in STORIES]
-    spoken = each_by_its_own({story.name: profile(story) for story in stories})
     landing = combined(stories)
     for table, of_story in contested(stories[0]).items():
         landing[table] = [*landing[table], *of_story]
-    with replayed(spark, landing, 5, spoken) as timelines:
-        for name, table, row in _rows(timelines):
-            getattr(by_story[name], table).append(row)
-    return by_story
-
-
-def _rows(timelines: Timelines) -> Iterator[tuple[str, str, Row]]:
-    for name in ("leader", "replica"):
-        for row in getattr(timelines, f"{name}_timeline").collect():
-            yield row["cluster_id"], name, row.asDict(recursive=True)
-    for row in timelines.truncations.collect():
-        yield row["cluster_id"], "truncations", row.asDict(recursive=True)
-
-
-REBUILT = (
-    "log_end_offset", "high_watermark", "isr", "maximal_isr", "log_start_offset", "last_stable_offset",
-    "is_under_min_isr", "replicas",
-)  # fmt: skip
-"""The words of a right side that are on a timeline; the rest is about a response, which is landed as it was."""
-
-
-def disputes(story: Story, rebuilt: Told) -> Iterator[str]:
-    """Where the timelines know something else than a line says.
-
-    A refusal is no event of the timeline, which shows it with the next one. That a follower cut its log, or started
-    again, `replica_timeline` shows with its next fetch; `truncations` tells of every cut.
-    """
-    silent: set[int] = set()
-    for expected in story.expected:
-        known, (left, *_) = rebuilt.at(expected), expected.text.split("|")
-        silent |= _cut_or_restarted(left, expected.known)
-        for name in REBUILT:
-            said = getattr(expected.known, name)
-            if said is None or (name == "maximal_isr" and "reject" in left):
-                continue
-            made = known.get(name)
-            if isinstance(said, dict) and isinstance(made, dict):
-                said = {key: value for key, value in said.items() if name != "replicas" or key not in silent}
-                made = {key: _of_replica(value, made.get(key)) for key, value in said.items()}
-            if said != made:
-                yield f"{expected.line_no}: {expected.text.strip()}\n {name}: {made} is rebuilt, not {said}"
-        if (fetch := re.search(r"(\d+) fetches", left)) and not expected.known.diverging:
-            silent.discard(int(fetch[1]))
-    made_cuts = {(cut["replica_id"], cut["to_offset"], cut["from_offset"]) for cut in rebuilt.truncations}
-    for expected in story.expected:
-        for replica, cut in expected.known.lost.items():
-            if (replica, *cut) not in made_cuts:
-                yield f"{expected.line_no}: {expected.text.strip()}\n {made_cuts} are rebuilt"
-
-
-def _cut_or_restarted(left: str, known: Known) -> set[int]:
-    """The replicas whose log is not what it was, and who have not fetched since."""
-    found = re.search(r"restart (\d+)|(\d+) truncates|(\d+) fetches", left)
-    who = {int(group) for group in found.groups() if group} if found else set()
-    return {*known.lost, *(who if "fetches" not in left or known.diverging else ())}
-
-
-def _of_replica(said: object, made: object) -> object:
-    """A state as (LEO, HW); what is said, where the timeline says it does not know better and its bounds hold that.
-
-    A LEO of -1 is unknown: no request of the replica tells it.
-    """
-    if not isinstance(made, dict):
-        return made
-    bounds = [(made[f"{name}_low"], made[f"{name}_high"]) for name in ("log_end_offset", "high_watermark")]
-    is_open = made["exactness"] == "bounded" and isinstance(said, tuple)
-    if made["log_end_offset"] < 0:
-        return said
-    if is_open and all(low <= value <= high for (low, high), value in zip(bounds, said, strict=True)):
-        return said
-    return made["log_end_offset"], made["high_watermark"]
+    return retold(spark, stories, landing)
 
 
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
@@ -156,6 +44,7 @@ def test_the_story_is_rebuilt(path: Path, told: dict[str, Told]) -> None:
 
     assert any(expected.known != Known() for expected in story.expected)
     assert list(disputes(story, told[story.name])) == []
+    assert list(cuts_not_made(story, told[story.name])) == []
 
 
 def test_a_contested_epoch_is_bounded(told: dict[str, Told]) -> None:

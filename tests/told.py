@@ -31,7 +31,7 @@ class Told:
         if leader := self._last(self.leader, expected, "event_time"):
             known |= {name: leader[name] for name in ("high_watermark", "log_start_offset", "last_stable_offset")}
             known["is_under_min_isr"] = leader["is_under_min_isr"]
-            known["isr"], known["maximal_isr"] = frozenset(leader["isr"]), frozenset(leader["maximal_isr"])
+            known["isr"], known["maximal_isr"] = frozenset(leader["isr"] or ()), frozenset(leader["maximal_isr"] or ())
             known["log_end_offset"] = leader["remote_log_end_offset"] | {leader["leader_id"]: leader["log_end_offset"]}
         for replica in {row["replica_id"] for row in self.replica}:
             own = [row for row in self.replica if row["replica_id"] == replica]

@@ -23,7 +23,7 @@ COMMON = "common"
 COMMANDS = (
     "pipeline", "ingest", "reconstruct", "check", "report", "generate", "what-if", "show", "sql", "capture", "agree",
 )  # fmt: skip
-IN_COMMON = ("warehouse", "cluster-id")
+IN_COMMON = ("warehouse", "database", "cluster-id")
 OWN = ("run_config", "show_config")
 SOURCES = {
     ParameterSource.COMMANDLINE: "command line",

@@ -20,7 +20,9 @@ FENCED = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 WORDS = re.compile(r"^(?:\.venv/bin/)?tidegauge (.+?)(?:\s+#.*)?$", re.MULTILINE)
 
 A_CAPTURE = str(ROOT / "examples" / "captures" / "failover")
-PLACEHOLDERS = {"CAPTURE": A_CAPTURE, "build/live/unclean": A_CAPTURE, "SCENARIO": "steady", "N": "0"}
+PLACEHOLDERS = {
+    "CAPTURE": A_CAPTURE, "build/live/unclean": A_CAPTURE, "SCENARIO": "steady", "N": "0", "redact.key": __file__,
+}  # fmt: skip
 
 
 def blocks(language: str) -> list[tuple[str, str]]:

@@ -200,6 +200,29 @@ def test_what_is_missing_is_a_usage_error(
     assert not (tmp_path / "lake").exists()
 
 
+def test_without_topics_their_names_stay() -> None:
+    """What may name a host or a person goes all the same."""
+    hosts = Redaction(frozenset({Redacted.HOSTS}), EVERYTHING.key)
+    names = ("broker-1/segments/salaries-0.txt", "alice/server.log")
+    files = [SourceFile(Path(name), name, FileKind.SEGMENT_DUMP, 1, "0" * 64) for name in names]
+    dump, log = hosts.files(files)
+
+    assert dump.name == names[0]
+    assert re.fullmatch(r"name-[0-9a-f]{16}/server.log", log.name)
+
+
+def test_the_options_in_force_are_told_without_the_key(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The words, as they were given."""
+    monkeypatch.setenv(KEY, EVERYTHING.key.decode())
+
+    assert main(["ingest", "x", "--warehouse", "w", "--redact", "topics,hosts", "--show-config"]) == 0
+    told = capsys.readouterr().out
+    assert "redact: hosts,topics  # command line" in told
+    assert EVERYTHING.key.decode() not in told
+
+
 def test_a_key_is_never_shown() -> None:
     """Neither by the object nor by what a table is told of it."""
     shown: list[Any] = [repr(EVERYTHING), EVERYTHING.fingerprint]

@@ -34,7 +34,7 @@ AROUND = 5
 
 def compare(warehouse: Warehouse, cluster_id: str | None, truth: Path) -> DataFrame:
     """One row per value that was stated or rebuilt: `replay.agreement.agreement`."""
-    said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth))
+    said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth.absolute()))
     leaders, replicas, cuts = (
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
     )

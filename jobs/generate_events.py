@@ -61,7 +61,7 @@ def _scenario_file(scenario: Scenario) -> SourceFile:
 
 def write_truth(statements: DataFrame, folder: Path) -> None:
     """Write statements as `folder`/truth.jsonl.gz: packed parts one after another are a packed file."""
-    parts = folder / "truth.parts"
+    parts = folder.absolute() / "truth.parts"
     with step("truth.jsonl.gz"):
         statements.write.mode("overwrite").option("compression", "gzip").json(str(parts))
         with (folder / "truth.jsonl.gz").open("wb") as whole:

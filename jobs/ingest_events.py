@@ -89,7 +89,7 @@ def ingest_files(
     cluster = cluster_id or stated_cluster_id(list(files)) or DEFAULT_CLUSTER_ID
     files = redaction.files(files)
     with step("open the warehouse") as opening:
-        opening.note = f"cluster {cluster}"
+        opening.note = f"cluster {cluster}, names redacted" if redaction.what else f"cluster {cluster}"
         facts = require_same(warehouse, redaction)
         for table in (*EVENT_TABLES, SOURCE_FILES):
             warehouse.create(table, facts)

@@ -24,9 +24,9 @@ LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf
 SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
 SMALL_BYTES = 8 << 20
 """Up to this much on disk, mostly gzipped, a capture is small: some hundred thousand rows."""
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
 """Setting that says where the catalog's databases and tables are kept."""
-JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 CONF = "TIDEGAUGE_SPARK_CONF"
 """Environment variable that names another properties file for a local session, e.g. one with more memory."""
 

@@ -11,7 +11,9 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs import session
 from jobs.cli import main
+from jobs.errors import CouldNotRunError
 from jobs.opening import open_warehouse
 from jobs.places import Home
 from jobs.warehouse import Transaction
@@ -75,6 +77,17 @@ def test_the_database_may_come_from_the_run_configuration(tmp_path: Path, capsys
 
     assert main(["reconstruct", "--run-config", str(file), "--show-config"]) == 0
     assert "warehouse: database tide" in capsys.readouterr().out
+
+
+def test_on_one_machine_the_catalog_lies_in_the_folder(tmp_path: Path) -> None:
+    """Beside other options of Java; without a folder it would fall into the one we are in."""
+    settings = session._with_metastore({session.JAVA_OPTIONS: "-XX:+UseSerialGC"}, str(tmp_path))
+
+    assert f"{tmp_path}/metastore_db" in settings[session.METASTORE]
+    assert settings[session.JAVA_OPTIONS] == f"-XX:+UseSerialGC -Dderby.system.home={tmp_path}"
+    for nowhere in (None, "s3a://bucket/lake"):
+        with pytest.raises(CouldNotRunError, match="name a local --warehouse DIR"):
+            session._with_metastore({}, nowhere)
 
 
 @pytest.mark.long

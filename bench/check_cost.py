@@ -110,7 +110,7 @@ def main(warehouse: str, rows: int, runs: int, into: str) -> None:
     """Measure the check of the timeline of WAREHOUSE, a warehouse that `tidegauge pipeline` has made."""
     spark = spark_session("bench", warehouse=into, input_bytes=1 << 40)
     target = Warehouse(spark, f"{into}-{rows}")
-    if not Path(target.location(INCIDENTS)).exists():
+    if not Path(target.place.location(INCIDENTS)).exists():
         repeated(Warehouse(spark, warehouse), target, rows)
     tables: dict[str, DataFrame] = {t.name: target.read(t) for t in (LEADER_TIMELINE, INCIDENTS, SETTINGS)}
     tables[LEADER_TIMELINE.name].createOrReplaceTempView(LEADER_TIMELINE.name)

@@ -11,12 +11,13 @@ import click
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.command import cluster_option, debug_option, options, run
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.keeping import keeping
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import print_table, say
 from jobs.run_config import Configured
-from jobs.session import spark_session
 from jobs.step_table import HEAD, lines_of
 from jobs.warehouse import Warehouse
 from replay.agreement import AT_MS, OF, WHAT, agreement, summary
@@ -33,7 +34,7 @@ AROUND = 5
 
 def compare(warehouse: Warehouse, cluster_id: str | None, truth: Path) -> DataFrame:
     """One row per value that was stated or rebuilt: `replay.agreement.agreement`."""
-    said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth))
+    said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth.absolute()))
     leaders, replicas, cuts = (
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
     )
@@ -95,7 +96,7 @@ def raw_lines(capture: Path, rows: Sequence[Row]) -> list[str]:
 )
 @click.argument("capture", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @options(warehouse_option, cluster_option, debug_option)
-def agree(capture: Path, warehouse: str, cluster_id: str | None) -> int:
+def agree(capture: Path, warehouse: Home, cluster_id: str | None) -> int:
     """Compare a warehouse with CAPTURE/truth.jsonl.gz: what its brokers said, per partition, and the first difference.
 
     The exit code is 0 if at least 99.9 % of each kind of value is found and at most 0.1 % is extra, else 2. Steps of
@@ -106,7 +107,7 @@ def agree(capture: Path, warehouse: str, cluster_id: str | None) -> int:
     if not truth.is_file():
         message = f"{truth} is not there: only a capture made with DEBUG and TRACE lines can be compared"
         raise CouldNotRunError(message)
-    target = Warehouse(spark_session("agree", warehouse=warehouse), warehouse)
+    target = open_warehouse("agree", warehouse)
     with keeping() as keep:
         values = keep(compare(target, cluster_id, truth))
         of_partitions = summary(values).orderBy(WHAT, C.TOPIC, C.PARTITION)

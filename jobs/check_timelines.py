@@ -16,12 +16,13 @@ from expectations.policy_file import read_policy
 from expectations.results import RULES
 from jobs.check_output import as_json, print_verdicts, write_junit
 from jobs.check_run import WARN, Asked, CheckRun, judge_cluster, worst
-from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters
 from jobs.errors import ExitCode
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import say
 from jobs.run_config import Configured
-from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 
 LAST = "last"
@@ -104,7 +105,7 @@ def write_documents(warehouse: Warehouse, runs: Sequence[CheckRun], folder: Path
 )  # fmt: skip
 @debug_option
 def check(
-    warehouse: str,
+    warehouse: Home,
     cluster_id: str | None,
     config: Path | None,
     fail_on: str | None,
@@ -121,7 +122,7 @@ def check(
     Exit codes: 0 all rules hold, 1 only warnings (with --fail-on warn), 2 a rule is broken, 3 could not run, 64 usage.
     """
     asked = Asked(policy_of(config), fail_on, oldest, since_last=since == LAST)
-    target = Warehouse(spark_session("check", warehouse=warehouse), warehouse)
+    target = open_warehouse("check", warehouse)
     runs = [judge_cluster(target, cluster, asked) for cluster in landed_clusters(target, cluster_id)]
     code = worst([done.exit_code for done in runs])
     tell(target, runs, code, Outputs(**outputs), fail_on)

@@ -53,9 +53,6 @@ def _switch_debug_on(_context: click.Context, _option: click.Parameter, wanted: 
         os.environ[DEBUG] = "1"
 
 
-warehouse_option = click.option(
-    "--warehouse", required=True, metavar="DIR", help="Folder (or URI) that holds the Delta tables."
-)
 cluster_option = click.option(
     "--cluster-id",
     metavar="ID",

@@ -11,11 +11,12 @@ import click
 from pyspark.sql import DataFrame
 
 from jobs.alone import alone
-from jobs.command import capture_option, cluster_option, debug_option, options, run, warehouse_option
+from jobs.command import capture_option, cluster_option, debug_option, options, run
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, next_transaction, withdraw_unfinished
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import print_table, say, step
 from jobs.run_config import Configured
-from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
@@ -60,7 +61,7 @@ def _scenario_file(scenario: Scenario) -> SourceFile:
 
 def write_truth(statements: DataFrame, folder: Path) -> None:
     """Write statements as `folder`/truth.jsonl.gz: packed parts one after another are a packed file."""
-    parts = folder / "truth.parts"
+    parts = folder.absolute() / "truth.parts"
     with step("truth.jsonl.gz"):
         statements.write.mode("overwrite").option("compression", "gzip").json(str(parts))
         with (folder / "truth.jsonl.gz").open("wb") as whole:
@@ -87,7 +88,7 @@ def write_truth(statements: DataFrame, folder: Path) -> None:
 )
 @options(warehouse_option, cluster_option, capture_option, debug_option)
 def generate(
-    scenario: Path | None, truth: Path | None, warehouse: str, cluster_id: str | None, capture_id: str | None,
+    scenario: Path | None, truth: Path | None, warehouse: Home, cluster_id: str | None, capture_id: str | None,
     **given: float | None,
 ) -> None:  # fmt: skip
     """Land the events of a synthetic cluster, of any size, with faults as a scenario says.
@@ -98,13 +99,12 @@ def generate(
         forms = forms_of(read_scenario(scenario, **given))
     except ScenarioError as error:
         raise click.UsageError(str(error)) from error
-    spark = spark_session("generate", warehouse=warehouse, input_bytes=forms.scenario.events * BYTES_AN_EVENT)
-    target = Warehouse(spark, warehouse)
-    with alone(warehouse):
+    target = open_warehouse("generate", warehouse, input_bytes=forms.scenario.events * BYTES_AN_EVENT, makes=True)
+    with alone(target.path):
         rows = generate_cluster(target, forms, cluster_id=cluster_id or DEFAULT_CLUSTER_ID, capture_id=capture_id)
     if truth is not None:
         truth.mkdir(parents=True, exist_ok=True)
-        write_truth(truth_of(spark, forms), truth)
+        write_truth(truth_of(target.spark, forms), truth)
     print_table(("table", "rows landed"), [(name, f"{count:,}") for name, count in rows.items()])
 
 

@@ -17,12 +17,14 @@ from jobs.command import (
     pattern_option,
     run,
     timezone_option,
-    warehouse_option,
 )
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import print_table, say, step
+from jobs.redacting import redact_key_option, redact_option, redacting, require_same
 from jobs.run_config import Configured
-from jobs.session import describe, spark_session
+from jobs.session import describe
 from jobs.warehouse import Warehouse
 from replay.sources_found import rejected_shapes
 from schemas.columns import REASON
@@ -33,6 +35,7 @@ from sources.files import cluster_id as stated_cluster_id
 from sources.landing import land
 from sources.lines import read_lines
 from sources.log4j import Layout, in_kafkas_layout
+from sources.redaction import Redacted, Redaction
 
 DEFAULT_CLUSTER_ID = "default"
 SHAPES_SHOWN = 10
@@ -79,21 +82,24 @@ def ingest_files(
     cluster_id: str | None,
     capture_id: str | None,
     timezone: str,
-    layout: Layout | None = None,
+    layout: Layout | None,
+    redaction: Redaction,
 ) -> tuple[str, dict[str, int]]:
     """The cluster's id, and the rows that landed by table; none where every file had landed before."""
     cluster = cluster_id or stated_cluster_id(list(files)) or DEFAULT_CLUSTER_ID
+    files = redaction.files(files)
     with step("open the warehouse") as opening:
-        opening.note = f"cluster {cluster}"
+        opening.note = f"cluster {cluster}, names redacted" if redaction.what else f"cluster {cluster}"
+        facts = require_same(warehouse, redaction)
         for table in (*EVENT_TABLES, SOURCE_FILES):
-            warehouse.create(table)
+            warehouse.create(table, facts)
         if withdraw_unfinished(warehouse, cluster):
             opening.note += ", took back what an unfinished run had left"
     new = filter_new(warehouse, cluster, files)
     if len(new) < len(files):
         say(f"  {len(files) - len(new)} of {len(files)} files already landed")
     capture = capture_id or digest_of(files)
-    return cluster, _land(warehouse, new, cluster, capture, timezone, layout) if new else {}
+    return cluster, _land(warehouse, new, cluster, capture, timezone, layout, redaction) if new else {}
 
 
 def _land(
@@ -103,6 +109,7 @@ def _land(
     capture_id: str,
     timezone: str,
     layout: Layout | None,
+    redaction: Redaction,
 ) -> dict[str, int]:
     """Rows by table. `source_files`, the mark of success, comes last."""
     transaction = next_transaction(warehouse, cluster_id, files)
@@ -111,7 +118,10 @@ def _land(
     describe(warehouse.spark, "parse lines")
     with step("parse the lines"):
         lines = in_kafkas_layout(read_lines(warehouse.spark, files), layout)
-        landing = land(lines, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, known=known)
+        landing = land(
+            lines, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, known=known,
+            redaction=redaction,
+        )  # fmt: skip
     rows = {}
     for table in (*EVENT_TABLES, SOURCE_FILES):
         frame = landing.source_files if table is SOURCE_FILES else landing.tables[table.name]
@@ -125,14 +135,20 @@ def _land(
     "ingest", cls=Configured, epilog="Example: tidegauge ingest examples/captures/failover --warehouse /tmp/lake"
 )
 @click.argument("capture", type=click.Path(path_type=Path))
-@options(warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, debug_option)
+@options(
+    warehouse_option, cluster_option, capture_option, timezone_option, pattern_option, redact_option, redact_key_option,
+    debug_option,
+)  # fmt: skip
 def ingest(
     capture: Path,
-    warehouse: str,
+    warehouse: Home,
+    *,
     cluster_id: str | None,
     capture_id: str | None,
     timezone: str,
     layout: Layout | None,
+    redact: frozenset[Redacted],
+    redact_key_file: Path | None,
 ) -> None:
     """Land a capture's logs, dumps and checkpoints as Delta tables.
 
@@ -140,12 +156,14 @@ def ingest(
     whose they are. Any file may be missing, packed (.gz) or rotated. A file of the same content lands once; files that
     came later add to the cluster's history.
     """
+    redaction = redacting(redact, redact_key_file)
     files = find_files(capture, timezone)
-    target = Warehouse(spark_session("ingest", warehouse=warehouse, input_bytes=size_of(files)), warehouse)
-    with alone(warehouse):
+    target = open_warehouse("ingest", warehouse, input_bytes=size_of(files), makes=True)
+    with alone(target.path):
         _, rows = ingest_files(
-            target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout
-        )
+            target, files, cluster_id=cluster_id, capture_id=capture_id, timezone=timezone, layout=layout,
+            redaction=redaction,
+        )  # fmt: skip
     print_table(("table", "rows landed"), [(name, f"{count:,}") for name, count in rows.items()])
 
 

@@ -8,13 +8,14 @@ import click
 from pyspark.sql import DataFrame
 
 from jobs.alone import alone
-from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import print_table, step
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.run_config import Configured
-from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.incidents import incidents
@@ -70,16 +71,15 @@ def write_table(warehouse: Warehouse, table: Table, frame: DataFrame, cluster_id
 
 @click.command("reconstruct", cls=Configured, epilog="Example: tidegauge reconstruct --warehouse /tmp/lake")
 @options(warehouse_option, cluster_option, debug_option)
-def reconstruct(warehouse: str, cluster_id: str | None) -> None:
+def reconstruct(warehouse: Home, cluster_id: str | None) -> None:
     """Replay what has landed and write the timelines.
 
     Without --cluster-id every cluster of the warehouse is replayed. The result equals a replay of all deliveries in
     one piece, and replaces the timelines of the cluster at once: running it again changes nothing.
     """
-    spark = spark_session("reconstruct", warehouse=warehouse)
-    target = Warehouse(spark, warehouse)
+    target = open_warehouse("reconstruct", warehouse)
     summary = []
-    with alone(warehouse):
+    with alone(target.path):
         for cluster in landed_clusters(target, cluster_id):
             rows = reconstruct_cluster(target, cluster)
             summary += [(cluster, name, f"{count:,}") for name, count in rows.items()]

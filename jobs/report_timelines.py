@@ -9,16 +9,18 @@ from urllib.parse import urlsplit
 import click
 
 from jobs import __version__
-from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters
 from jobs.errors import CouldNotRunError
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import step
 from jobs.report_charts import library
 from jobs.report_markdown import markdown
 from jobs.report_page import render
 from jobs.report_sections import Section, section
 from jobs.run_config import Configured
-from jobs.session import describe, spark_session
+from jobs.session import describe
 from jobs.warehouse import Warehouse
 from replay.views import VIEWS
 from schemas.kinds import Status
@@ -60,7 +62,7 @@ def default_output(warehouse: str) -> Path:
 @options(warehouse_option, cluster_option, debug_option)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Default: report/index.html in DIR.")
 @click.option("--markdown", "ticket", type=click.Path(path_type=Path), metavar="FILE", help="Write Markdown there too.")
-def report(warehouse: str, cluster_id: str | None, output: Path | None, ticket: Path | None) -> None:
+def report(warehouse: Home, cluster_id: str | None, output: Path | None, ticket: Path | None) -> None:
     """Write what was found as one HTML file, and as Markdown for a ticket.
 
     What was lost, what happened, truncations, who held the high watermark back, the ISR's story, commit latency, each
@@ -68,7 +70,7 @@ def report(warehouse: str, cluster_id: str | None, output: Path | None, ticket: 
     time of the partitions where most happened. The file is complete in itself: it can be mailed, and opens without a
     network.
     """
-    target = Warehouse(spark_session("report", warehouse=warehouse), warehouse)
+    target = open_warehouse("report", warehouse)
     click.echo(write_report(target, landed_clusters(target, cluster_id), output, ticket))
 
 

@@ -23,7 +23,7 @@ COMMON = "common"
 COMMANDS = (
     "pipeline", "ingest", "reconstruct", "check", "report", "generate", "what-if", "show", "sql", "capture", "agree",
 )  # fmt: skip
-IN_COMMON = ("warehouse", "cluster-id")
+IN_COMMON = ("warehouse", "database", "cluster-id")
 OWN = ("run_config", "show_config")
 SOURCES = {
     ParameterSource.COMMANDLINE: "command line",
@@ -64,9 +64,13 @@ def told(context: click.Context) -> list[str]:
         if name in OWN or name not in context.params:
             continue
         source = SOURCES.get(context.get_parameter_source(name) or ParameterSource.DEFAULT, "")
-        value = context.params[name]
-        lines.append(f"{_key(parameter)}: {'' if value is None else value}  # {source}")
+        lines.append(f"{_key(parameter)}: {_shown(context.params[name])}  # {source}")
     return lines
+
+
+def _shown(value: object) -> str:
+    """A value as it is written on the command line."""
+    return ",".join(sorted(value)) if isinstance(value, frozenset) else "" if value is None else str(value)
 
 
 def _take(context: click.Context, _option: click.Parameter, file: Path | None) -> None:

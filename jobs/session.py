@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO
+from urllib.parse import urlsplit
 
 from delta import configure_spark_with_delta_pip
 from pyspark.logger import PySparkLogger
@@ -23,18 +24,24 @@ LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf
 SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
 SMALL_BYTES = 8 << 20
 """Up to this much on disk, mostly gzipped, a capture is small: some hundred thousand rows."""
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
+"""Setting that says where the catalog's databases and tables are kept."""
 CONF = "TIDEGAUGE_SPARK_CONF"
 """Environment variable that names another properties file for a local session, e.g. one with more memory."""
 
 
-def spark_session(app_name: str, *, warehouse: str, input_bytes: int | None = None) -> SparkSession:
+def spark_session(
+    app_name: str, *, warehouse: str | None, input_bytes: int | None = None, has_catalog: bool = False
+) -> SparkSession:
     """The session to work in: the active one, spark-submit's, or a new local one with Delta, in UTC.
 
     `input_bytes` is the size of what will be read, where that is known, else the size of the warehouse where that is
-    on this machine: little gets the settings of spark-small.conf.
+    on this machine: little gets the settings of spark-small.conf. With `has_catalog` it knows what databases there are
+    from one run to the next.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must find the driver's packages
-    spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse, input_bytes)
+    spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse, input_bytes, has_catalog)
     # It prints every failed statement's error as JSON, beside the exception that says the same.
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = not os.environ.get(DEBUG)
     spark.conf.set("spark.sql.session.timeZone", "UTC")  # whatever a cluster's default is: all times are UTC
@@ -55,16 +62,18 @@ def read_properties(path: Path) -> dict[str, str]:
     return {key: value.strip() for key, value in pairs}
 
 
-def _new_session(app_name: str, warehouse: str, input_bytes: int | None) -> SparkSession:
+def _new_session(app_name: str, warehouse: str | None, input_bytes: int | None, has_catalog: bool) -> SparkSession:
     """A session of our own: under spark-submit as submitted, else local with the settings of conf/."""
     builder = SparkSession.builder.appName(f"tidegauge {app_name}")
+    if has_catalog:
+        builder = builder.enableHiveSupport()
     if "PYSPARK_GATEWAY_PORT" in os.environ:  # set by spark-submit: master, settings and jars are its business
         spark = builder.getOrCreate()
         if "io.delta" not in (spark.conf.get("spark.sql.extensions", "") or ""):
             message = "Spark was started without Delta: spark-submit --properties-file conf/spark-cluster.conf …"
             raise CouldNotRunError(message)
         return spark
-    for key, value in _local_settings(warehouse, input_bytes).items():
+    for key, value in _local_settings(warehouse, input_bytes, has_catalog).items():
         builder = builder.config(key, value)
     if not _delta_is_fetched():
         say("fetching Delta's jars, once (about 90 MB) …")
@@ -72,19 +81,33 @@ def _new_session(app_name: str, warehouse: str, input_bytes: int | None) -> Spar
         return _start(configure_spark_with_delta_pip(builder))
 
 
-def _local_settings(warehouse: str, input_bytes: int | None) -> dict[str, str]:
+def _local_settings(warehouse: str | None, input_bytes: int | None, has_catalog: bool) -> dict[str, str]:
     """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names."""
     path = Path(os.environ.get(CONF) or LOCAL_CONF)
     if not path.is_file():
         message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
         raise CouldNotRunError(message)
-    size = _stored_bytes(Path(warehouse)) if input_bytes is None else input_bytes
+    size = _stored_bytes(Path(warehouse)) if input_bytes is None and warehouse else input_bytes
     small = size is not None and size <= SMALL_BYTES and path == LOCAL_CONF
-    return {
+    settings = {
         "spark.master": "local[*]",
-        "spark.sql.warehouse.dir": warehouse,
+        **({"spark.sql.warehouse.dir": warehouse} if warehouse else {}),
         **read_properties(path),
         **(read_properties(SMALL_CONF) if small else {}),
+    }
+    return _with_metastore(settings, warehouse) if has_catalog and METASTORE not in settings else settings
+
+
+def _with_metastore(settings: dict[str, str], warehouse: str | None) -> dict[str, str]:
+    """The settings with a metastore in files below the warehouse, for a machine that has no other."""
+    if warehouse is None or urlsplit(warehouse).scheme:
+        message = f"--database needs a metastore: name a local --warehouse DIR for one in files, or set {METASTORE}"
+        raise CouldNotRunError(message)
+    folder = Path(warehouse).absolute()
+    return {
+        **settings,
+        METASTORE: f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true",
+        JAVA_OPTIONS: f"{settings.get(JAVA_OPTIONS, '')} -Dderby.system.home={folder}".strip(),
     }
 
 

@@ -8,13 +8,13 @@ from datetime import datetime
 import click
 from pyspark.sql import functions as F
 
-from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.command import cluster_option, debug_option, options, run
 from jobs.errors import CouldNotRunError
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import print_table, say
 from jobs.run_config import Configured
-from jobs.session import spark_session
 from jobs.step_table import HEAD, lines_of, step_rows
-from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE
 
@@ -35,7 +35,7 @@ TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%
     debug_option,
 )
 def show(
-    warehouse: str,
+    warehouse: Home,
     cluster_id: str | None,
     topic: str,
     partition: int,
@@ -47,7 +47,7 @@ def show(
 
     A `+` before a replica in the ISR: its joining is in flight, and counts already. A `?` is unknown.
     """
-    target = Warehouse(spark_session("show", warehouse=warehouse), warehouse)
+    target = open_warehouse("show", warehouse)
     events = target.read(LEADER_TIMELINE, cluster_id=cluster_id).where(
         (F.col(C.TOPIC) == topic) & (F.col(C.PARTITION) == partition)
     )

@@ -10,12 +10,12 @@ from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from jobs.command import debug_option, options, run, warehouse_option
+from jobs.command import debug_option, options, run
 from jobs.errors import CouldNotRunError, reason
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import print_table, say
 from jobs.run_config import Configured
-from jobs.session import spark_session
-from jobs.warehouse import Warehouse
 
 with contextlib.suppress(ImportError):  # line editing and history, where Python was built with it
     import readline  # noqa: F401
@@ -68,10 +68,10 @@ def prompt(spark: SparkSession, limit: int) -> None:
 @options(warehouse_option, debug_option)
 @click.option("-e", "statement", metavar="SQL", help="Run this and end, instead of asking for statements.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Rows of a result to print.")
-def sql(warehouse: str, statement: str | None, limit: int) -> None:
+def sql(warehouse: Home, statement: str | None, limit: int) -> None:
     """Ask a warehouse in SQL; each table is there under its own name."""
-    spark = spark_session("sql", warehouse=warehouse)
-    tables = Warehouse(spark, warehouse).register_views()
+    target = open_warehouse("sql", warehouse)
+    spark, tables = target.spark, target.register_views()
     if not tables:
         message = f"{warehouse} has no tables of tidegauge"
         raise CouldNotRunError(message)

@@ -1,4 +1,4 @@
-"""The warehouse: a folder (or URI) with one Delta table per `schemas.tables.Table`, and the few ways it is touched.
+"""The warehouse: one Delta table per `schemas.tables.Table`, in a folder or a database, and the few ways it is touched.
 
 Every write is one Delta commit, so that a run that fails leaves a table as it was or as it should be. Rows are
 counted by that commit itself: no second pass over the data, and an answer also where Delta skips a known transaction
@@ -7,13 +7,11 @@ counted by that commit itself: no second pass over the data, and an answer also 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
-from urllib.parse import urlsplit
 
-from delta.tables import DeltaTable
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -21,9 +19,11 @@ from expectations.views import RULE_VIEWS
 from jobs import __version__
 from jobs.command import CLUSTER_ID
 from jobs.errors import CouldNotRunError
+from jobs.places import Database, Folder, Place
 from jobs.session import describe
 from replay.views import VIEWS, View
 from schemas import columns as C
+from schemas.functions import FUNCTIONS, Function
 from schemas.tables import ALL_TABLES, Table
 
 SCHEMA_VERSION = "3"
@@ -48,32 +48,34 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True)
 class Warehouse:
-    """The Delta tables below one folder."""
+    """The Delta tables of one folder or database."""
 
     spark: SparkSession
     path: str
+    """Folder of the tables; of a database that in which they lie."""
+    database: str | None = None
+    """Their database, where they are found by name and not by path."""
     _looked_at: set[str] = field(default_factory=set, compare=False, repr=False)
     """The table whose schema version was found to be this one's, once one was looked at."""
 
-    def location(self, table: Table) -> str:
-        """Folder of the table; absolute, for Delta takes a relative one for the name of a schema."""
-        root = self.path if urlsplit(self.path).scheme else str(Path(self.path).absolute())
-        return f"{root.rstrip('/')}/{table.name}"
+    @property
+    def place(self) -> Place:
+        """How the tables are found."""
+        return Folder(self.spark, self.path) if self.database is None else Database(self.spark, self.database)
 
     def has(self, table: Table) -> bool:
         """Whether the table is there."""
-        return DeltaTable.isDeltaTable(self.spark, self.location(table))
+        return self.place.has(table)
 
-    def create(self, table: Table) -> None:
-        """Create the table if it is missing: comments, constraints and clustering in one commit."""
+    def create(self, table: Table, facts: Mapping[str, str] = MappingProxyType({})) -> None:
+        """Create the table if it is missing: comments, constraints, clustering and `facts` of it in one commit."""
         if self.has(table):
             self._require_version(table)
             return
-        builder = DeltaTable.createIfNotExists(self.spark).location(self.location(table)).comment(table.comment)
-        builder = builder.addColumns(table.schema)
+        builder = self.place.builder(table).comment(table.comment).addColumns(table.schema)
         if table.clustering:
             builder = builder.clusterBy(*[str(column) for column in table.clustering])  # Delta checks `type() is str`
-        for name, value in _properties(table).items():
+        for name, value in (_properties(table) | dict(facts)).items():
             builder = builder.property(name, value)
         builder.execute()
 
@@ -82,21 +84,20 @@ class Warehouse:
         describe(self.spark, f"append to {table.name}")
         writer = table.conform(frame).write.format("delta").mode("append").option("userMetadata", transaction.name)
         writer = writer.option("txnAppId", transaction.name).option("txnVersion", transaction.version)
-        writer.save(self.location(table))
+        self.place.save(writer, table)
         return self.commits(table, limit=1)[0]
 
     def replace(self, table: Table, frame: DataFrame, cluster_id: str) -> Commit:
         """Put `frame` in the place of all rows of a cluster, at once; Delta refuses rows of another one."""
         describe(self.spark, f"replace {table.name}")
         writer = table.conform(frame).write.format("delta").mode("overwrite")
-        writer.option("replaceWhere", _is_of(cluster_id)).save(self.location(table))
+        self.place.save(writer.option("replaceWhere", _is_of(cluster_id)), table)
         return self.commits(table, limit=1)[0]
 
     def delete(self, table: Table, cluster_id: str, condition: Column) -> None:
         """Delete rows of a cluster."""
         describe(self.spark, f"delete of {table.name}")
-        stored = DeltaTable.forPath(self.spark, self.location(table))
-        stored.delete((F.col(C.CLUSTER_ID) == cluster_id) & condition)
+        self.place.stored(table).delete((F.col(C.CLUSTER_ID) == cluster_id) & condition)
 
     def read(self, table: Table, *, cluster_id: str | None = None, version: int | None = None) -> DataFrame:
         """The table's rows, of one cluster if named, as of a Delta version if given."""
@@ -107,15 +108,14 @@ class Warehouse:
         reader = self.spark.read.format("delta")
         if version is not None:
             reader = reader.option("versionAsOf", version)
-        rows = reader.load(self.location(table))
+        rows = self.place.load(reader, table)
         return rows if cluster_id is None else rows.where(F.col(C.CLUSTER_ID) == cluster_id)
 
     def _require_version(self, table: Table) -> None:
         """Refuse a table that another version of the schemas made: it lacks columns, or has more than are known."""
         if self._looked_at:  # one version made them all; a look costs a Spark job
             return
-        detail = DeltaTable.forPath(self.spark, self.location(table)).detail().select("properties").first()
-        found = (detail[0] if detail else {}).get(_VERSION_PROPERTY, "none")
+        found = self.facts(table).get(_VERSION_PROPERTY, "none")
         if found != SCHEMA_VERSION:
             message = (
                 f"{self.path}: table {table.name} has schema version {found}, this tidegauge works with "
@@ -124,21 +124,29 @@ class Warehouse:
             raise CouldNotRunError(message)
         self._looked_at.add(table.name)
 
+    def facts(self, table: Table) -> dict[str, str]:
+        """The table's properties; a look costs a Spark job."""
+        detail = self.place.stored(table).detail().select("properties").first()
+        return dict(detail[0]) if detail else {}
+
     def commits(self, table: Table, *, limit: int | None = None) -> list[Commit]:
         """The table's commits, the newest first; each costs a look at its log entry, none reads data."""
-        table_now = DeltaTable.forPath(self.spark, self.location(table))
+        table_now = self.place.stored(table)
         entries = (table_now.history() if limit is None else table_now.history(limit)).collect()
         return [_commit(entry.asDict()) for entry in entries]
 
-    def register_views(self, views: Iterable[View] = (*VIEWS, *RULE_VIEWS)) -> list[Table | View]:
-        """Register each table that is there, and each view of such, as a temporary view of its name, for ad-hoc SQL."""
+    def register_views(self, views: Iterable[View] = (*VIEWS, *RULE_VIEWS)) -> list[Table | View | Function]:
+        """Register each table that is there, and each view and function of such, under its name for ad-hoc SQL."""
         present = [table for table in ALL_TABLES if self.has(table)]
         derived = [view for view in views if set(view.of) <= set(present)]
         for table in present:
             self.read(table).createOrReplaceTempView(table.name)
         for view in derived:
             view.make(*map(self.read, view.of)).createOrReplaceTempView(view.name)
-        return [*present, *derived]
+        functions = [function for function in FUNCTIONS if set(function.of) <= set(present)]
+        for function in functions:
+            self.spark.sql(function.sql)
+        return [*present, *derived, *functions]
 
 
 def _properties(table: Table) -> dict[str, str]:

@@ -10,14 +10,15 @@ import click
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs.command import cluster_option, debug_option, options, run, warehouse_option
+from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
+from jobs.opening import open_warehouse, warehouse_option
+from jobs.places import Home
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_table
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.run_config import Configured
-from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.profile import Truncation
@@ -96,7 +97,7 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
     debug_option,
 )
 def what_if(
-    warehouse: str,
+    warehouse: Home,
     cluster_id: str | None,
     rules: tuple[str, ...],
     min_isr: int | None,
@@ -108,7 +109,7 @@ def what_if(
     Elections, restarts, appends and fetches are taken as they were: it tells what the rules do to the same events, not
     what brokers and clients would have done next.
     """
-    target = Warehouse(spark_session("what-if", warehouse=warehouse), warehouse)
+    target = open_warehouse("what-if", warehouse)
     otherwise = Otherwise(min_isr, lag_time_ms, min_isr_gate)
     for cluster in landed_clusters(target, cluster_id):
         outcomes = replay_truncations(target, cluster, [Truncation(rule) for rule in rules] or RULES)

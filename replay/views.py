@@ -14,6 +14,7 @@ from replay.flapping import isr_flapping
 from replay.held_back import high_watermark_held
 from replay.positions import consumer_positions
 from replay.sources_found import rejected_shapes, sources_found
+from replay.states import leader_states
 from schemas import tables as T
 from schemas.tables import Table
 
@@ -44,6 +45,10 @@ VIEWS = (
     View(
         "exposure", "What only the leader held, and what its death would have lost, from one event to the next.",
         (T.LEADER_TIMELINE,), exposure,
+    ),
+    View(
+        "leader_states", "What a partition's leader knew, from one event to the next: at any moment one row.",
+        (T.LEADER_TIMELINE,), leader_states,
     ),
     View(
         "isr_flapping", "How often replicas left the ISR, by follower, by leader and by pair.",

@@ -23,6 +23,7 @@ from sources.fetch_sessions import fetch_rows
 from sources.files import SourceFile
 from sources.leader_and_isr_requests import leader_and_isr_rows
 from sources.produce_requests import produce_rows
+from sources.redaction import Redaction
 from sources.resolve_appends import batch_ends, with_last_offset
 from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
 from sources.resolve_leaders import with_leader
@@ -30,6 +31,8 @@ from sources.resolve_old_batches import old_batch_ends
 from sources.resolve_topics import of_known_topic, rejected_for_topic, topic_ids, with_topic
 from sources.resolve_unlogged import unlogged_appends
 from sources.state_change_log import leader_change_rows
+
+NOTHING_REDACTED = Redaction()
 
 AT_THE_END = 2**33
 """Seconds (year 2242) for a checkpoint or a dump, which have no time: they were made after all that the logs tell."""
@@ -59,14 +62,14 @@ class _Parsed:
 
 def land(
     lines: DataFrame, files: Sequence[SourceFile], *, cluster_id: str, capture_id: str, timezone: str,
-    known: Mapping[str, DataFrame],
+    known: Mapping[str, DataFrame], redaction: Redaction = NOTHING_REDACTED,
 ) -> Landing:  # fmt: skip
     """The delivery's rows of every landing table; `known` has those of earlier deliveries of the cluster, by table."""
     spark = lines.sparkSession
-    parsed = _parse(accounting.of_bearable_length(lines, files), files, timezone)
+    parsed = _parse(accounting.of_bearable_length(lines, files), files, timezone, redaction)
     earlier = _Earlier(known, capture_id, files)
     epoch_starts, checkpointed, configured, checkpoint_outcomes = read_checkpoints(files).frames(spark)
-    rows = _rows(parsed, checkpointed, epoch_starts, earlier)
+    rows = _rows(parsed, checkpointed, epoch_starts, earlier, redaction)
     rejections = rows.pop(T.REJECTED_LINES.name)
     settings = (server_log.setting_rows(parsed.logs), metadata_dump.setting_rows(parsed.metadata), configured)
     outcomes = accounting.outcomes_of(
@@ -74,8 +77,8 @@ def land(
     ).transform(accounting.overruled, rejections)
     tables = rows | {
         T.BROKER_REGISTRATIONS.name: metadata_dump.registration_rows(parsed.metadata),
-        T.SETTINGS.name: _union(*settings),
-        T.REJECTED_LINES.name: accounting.rejected_rows(outcomes),
+        T.SETTINGS.name: redaction.settings(_union(*settings)),
+        T.REJECTED_LINES.name: redaction.texts(accounting.rejected_rows(outcomes)),
     }
 
     def conform(table: Table, frame: DataFrame) -> DataFrame:
@@ -105,7 +108,7 @@ class _Earlier:
         return now if before is None else now.unionByName(before)
 
 
-def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str) -> _Parsed:
+def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str, redaction: Redaction) -> _Parsed:
     """Each kind's lines, parsed once and for all; a kind without a file costs nothing."""
     present = {file.kind for file in files}
 
@@ -115,18 +118,21 @@ def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str) -> _Par
         return _settled(parse(lines.where(F.col(C.KIND).isin([kind.value for kind in kinds]))))
 
     return _Parsed(
-        parsed({FileKind.REQUEST_LOG}, partial(request_log.parse, timezone=timezone)),
+        parsed({FileKind.REQUEST_LOG}, lambda requests: redaction.requests(request_log.parse(requests, timezone))),
         parsed({FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG}, partial(broker_log.parse, timezone=timezone)),
         parsed({FileKind.SEGMENT_DUMP}, segment_dump.parse),
         parsed({FileKind.METADATA_DUMP}, metadata_dump.parse),
     )
 
 
-def _rows(parsed: _Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, earlier: _Earlier) -> dict[str, DataFrame]:
+def _rows(
+    parsed: _Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, earlier: _Earlier, redaction: Redaction
+) -> dict[str, DataFrame]:
     """The rows that need each other, by table; `rejected_lines` has those whose topic nothing names."""
-    changes = leader_change_rows(parsed.logs).unionByName(leader_and_isr_rows(parsed.requests))
-    stated = _union(server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
-    metadata = metadata_dump.change_rows(parsed.metadata)
+    changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(leader_and_isr_rows(parsed.requests))
+    said = _union(server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
+    stated = redaction.topics(said)
+    metadata = redaction.topics(metadata_dump.change_rows(parsed.metadata))
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     ids = topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics])
 
@@ -136,7 +142,7 @@ def _rows(parsed: _Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, ear
         with_topic(changes, ids, at),
         with_topic(stated, ids, F.coalesce(at, F.timestamp_seconds(F.lit(AT_THE_END)))),
     )
-    batches = _settled(with_topic(segment_dump.batch_rows(parsed.dumps), ids))
+    batches = _settled(with_topic(redaction.topics(segment_dump.batch_rows(parsed.dumps)), ids))
     fetches = _settled(fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS)))
     appends = _settled(with_topic(produce_rows(parsed.requests), ids, at))
     rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
@@ -154,7 +160,7 @@ def _rows(parsed: _Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, ear
         T.BROKER_STATEMENTS.name: stated,
         T.METADATA_CHANGES.name: metadata,
         T.SEGMENT_BATCHES.name: batches,
-        T.EPOCH_STARTS.name: with_topic(epoch_starts, ids),
+        T.EPOCH_STARTS.name: with_topic(redaction.topics(epoch_starts), ids),
         T.REJECTED_LINES.name: rejections,
     }
 

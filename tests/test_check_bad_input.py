@@ -13,6 +13,7 @@ from jobs import check_run
 from jobs.check_timelines import check_cluster
 from jobs.cli import main
 from jobs.errors import ExitCode
+from jobs.places import Folder
 from schemas import tables as T
 from tests.checked_rows import event, read_file
 from tests.checked_warehouse import run, store
@@ -57,9 +58,8 @@ def test_a_table_of_another_version_is_refused(
 ) -> None:
     """Code 3 and one line, before anything is judged."""
     warehouse = store(spark, tmp_path, {T.SOURCE_FILES: [read_file()]})
-    spark.sql(
-        f"ALTER TABLE delta.`{warehouse.location(T.SOURCE_FILES)}` SET TBLPROPERTIES ('tidegauge.schema_version' = '1')"
-    )
+    place = f"delta.`{Folder(spark, warehouse.path).location(T.SOURCE_FILES)}`"
+    spark.sql(f"ALTER TABLE {place} SET TBLPROPERTIES ('tidegauge.schema_version' = '1')")
 
     assert run(warehouse) == ExitCode.COULD_NOT_RUN
     assert "table source_files has schema version 1, this tidegauge works with 3" in capsys.readouterr().err
@@ -99,7 +99,7 @@ def test_a_missing_column_could_not_be_checked(
     rules = [rule for rule in INVARIANTS if rule.name in ("LeaderIsInIsr", "NoLineWasRejected")]
     monkeypatch.setattr(check_run, "INVARIANTS", rules)
     warehouse = store(spark, tmp_path, {T.SOURCE_FILES: [read_file()], T.LEADER_TIMELINE: [event(0, 1, 5, 5)]})
-    place = f"delta.`{warehouse.location(T.LEADER_TIMELINE)}`"
+    place = f"delta.`{Folder(spark, warehouse.path).location(T.LEADER_TIMELINE)}`"
     spark.sql(f"ALTER TABLE {place} SET TBLPROPERTIES ('delta.columnMapping.mode' = 'name')")
     spark.sql(f"ALTER TABLE {place} DROP COLUMN isr")
 

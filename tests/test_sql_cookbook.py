@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ from pyspark.sql import SparkSession
 
 from replay.views import VIEWS
 from schemas import tables as T
-from tests.checked_rows import HERE, at, event, lost
+from schemas.functions import FUNCTIONS
+from tests.checked_rows import HERE, appended, at, event, lost
 from tests.frames import rows
 
 pytestmark = pytest.mark.spark
@@ -25,6 +27,17 @@ def finding(kind: str, replica_id: int, begin: float, end: float | None, offsets
         "replica_id": replica_id, "started_at": at(begin), "ended_at": None if end is None else at(end),
         "from_offset": offsets[0], "to_offset": offsets[1], "evidence": "as told",
     }  # fmt: skip
+
+
+def judged(run_id: str, day: int) -> dict[str, Any]:
+    """A rule in a run."""
+    return {"cluster_id": "c", "run_id": run_id, "run_at": at(86_400 * day), "rule": "R", "severity": "critical"}
+
+
+def violation(run_id: str, name: str) -> dict[str, Any]:
+    """A violation of it."""
+    keys = {"topic": "ledger", "partition": "0", "event_seq": name}
+    return {"cluster_id": "c", "run_id": run_id, "rule": "R", "violation_id": name, "keys": keys}
 
 
 GIVEN = lost() | {
@@ -56,7 +69,27 @@ GIVEN |= {
         for second, name, offset, error in ((23.5, "jumped", 12, 1), (1.5, "ahead", 7, 0))
     ],
 }  # fmt: skip
+GIVEN |= {
+    T.LEADER_TIMELINE: [*GIVEN[T.LEADER_TIMELINE], event(0, 1, 9, 9, topic="stuck", last_stable_offset=5)],
+    T.INCIDENTS: [*GIVEN[T.INCIDENTS], {**finding("UNCOMMITTED_RECORDS_LOST", 1, 20, None, (6, 9)), "topic": "stuck"}],
+    T.PRODUCE_EVENTS: [
+        *GIVEN[T.PRODUCE_EVENTS],
+        {**appended(7, 7), "topic": "stuck", "is_control": True, "transaction_result": "COMMIT", "producer_id": 9},
+    ],
+    T.CHECK_RESULTS: [judged("yesterday", 1), judged("tonight", 2)],
+    T.CHECK_VIOLATIONS: [violation("yesterday", "old"), violation("tonight", "old"), violation("tonight", "new")],
+}
 ANSWERS: dict[str, dict[str, object]] = {
+    "read-committed-stuck": {
+        "topic": "stuck",
+        "last_stable_offset": 5,
+        "marker_offset": 7,
+        "transaction_result": "COMMIT",
+    },
+    "rules-of-truncation": {"method": "high_watermark", "records_cut": 1, "committed_records_cut": 1, "divergences": 1},
+    "what-fails-tonight": {"rule": "R", "topic": "ledger", "violations": 2, "new_ones": 1},
+    "what-sharing-would-tell": {"what": "topic", "told": "ledger"},
+    "state-at": {"topic": "ledger", "leader_id": 1, "replica_id": 1, "role": "LEADER", "leader_high_watermark": 10},
     "what-was-lost": {"kind": "COMMITTED_RECORDS_LOST", "from_offset": 10, "to_offset": 11, "records": 1},
     "who-held-the-high-watermark": {"topic": "waits", "why": "NOT_FETCHING", "waits_for": [2], "lasted_ms": 20000},
     "isr-flapping": {"clustered_by": "cluster", "times_out": 1, "seconds_out_median": 4.0},
@@ -82,14 +115,24 @@ def test_every_file_has_an_answer() -> None:
     assert {path.stem for path in COOKBOOK.glob("*.sql")} == set(ANSWERS)
 
 
+def test_each_of_the_questions_has_a_file() -> None:
+    """U1 to U18, as the first line of a file names them."""
+    firsts = [path.read_text(encoding="utf-8").split("\n", 1)[0] for path in COOKBOOK.glob("*.sql")]
+    claimed = {name for line in firsts for name in re.findall(r"\bU\d+\b", line)}
+
+    assert claimed == {f"U{number}" for number in range(1, 19)}
+
+
 @pytest.fixture(scope="module")
 def asked(spark: SparkSession) -> SparkSession:
     """A session with all tables and views of the history."""
-    tables = {t: rows(spark, t, *GIVEN.get(t, ())) for t in (*T.LANDING_TABLES, *T.TIMELINE_TABLES)}
+    tables = {t: rows(spark, t, *GIVEN.get(t, ())) for t in T.ALL_TABLES}
     for table, frame in tables.items():
         frame.createOrReplaceTempView(table.name)
     for view in VIEWS:
         view.make(*[tables[table] for table in view.of]).createOrReplaceTempView(view.name)
+    for function in FUNCTIONS:
+        spark.sql(function.sql)
     return spark
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from replay.exposure import exposure
 from replay.flapping import isr_flapping
 from replay.held_back import high_watermark_held
 from replay.positions import consumer_positions
+from replay.states import leader_states
 from replay.views import VIEWS
 from schemas import tables as T
 from tests.checked_rows import HERE, Given, at, event
@@ -38,6 +40,11 @@ def consumed(second: float, offset: int, error: int = 0, isolation: int = 0) -> 
         **HERE, "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1, "client_id": "reader",
         "fetch_offset": offset, "error_code": error, "isolation_level": isolation, "source_line": int(second * 10),
     }  # fmt: skip
+
+
+def clock(second: float) -> datetime:
+    """A time of the history, as `collect` gives it."""
+    return at(second).replace(tzinfo=None)
 
 
 def timeline(spark: SparkSession, **histories: list[Given]) -> Any:
@@ -168,6 +175,16 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
     assert [(row["position_is"], row["lag"]) for row in found] == [
         ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3), ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0),
         ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2), ("BEHIND", 0),
+    ]  # fmt: skip
+
+
+def test_one_state_of_a_partition_at_any_moment(spark: SparkSession) -> None:
+    """The clock of the next leader is ten seconds behind: what the first one still did is in force until it is past."""
+    told = timeline(spark, skewed=[event(0, 1, 4, 4), event(0, 25, 6, 4), event(1, 1, 6, 5), event(1, 20, 7, 7)])
+    states = leader_states(told).orderBy("leader_epoch", "event_seq").collect()
+
+    assert [(row["high_watermark"], row["valid_from"], row["valid_to"]) for row in states] == [
+        (4, clock(1), clock(25)), (4, clock(25), clock(25)), (5, clock(25), clock(30)), (7, clock(30), None),
     ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
 from jobs.errors import CouldNotRunError
+from jobs.opening import open_warehouse
+from jobs.places import Folder, Home
 from jobs.warehouse import Transaction, Warehouse
 from schemas.tables import ALL_TABLES, INCIDENTS, LEADER_TIMELINE, SOURCE_FILES, Table
 from tests.frames import rows
@@ -22,12 +25,18 @@ def incident(name: str, cluster_id: str) -> dict[str, str]:
     return {"incident_id": name, "cluster_id": cluster_id}
 
 
+in_both = pytest.mark.parametrize("warehouse", ["folder", "database"], indirect=True)
+
+
 @pytest.fixture
-def warehouse(spark: SparkSession, tmp_path: Path) -> Warehouse:
-    """A warehouse with one table, `incidents`."""
-    made = Warehouse(spark, str(tmp_path / "lake"))
+def warehouse(spark: SparkSession, tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[Warehouse]:
+    """A warehouse with one table, `incidents`, in a folder unless a test asks for a database."""
+    database = "lake" if getattr(request, "param", "") == "database" else None
+    made = open_warehouse("tests", Home(str(tmp_path / "lake"), database), makes=True)
     made.create(INCIDENTS)
-    return made
+    yield made
+    if database is not None:
+        spark.sql(f"DROP DATABASE {database} CASCADE")
 
 
 def ids(warehouse: Warehouse, **where: Any) -> list[str]:
@@ -41,7 +50,7 @@ def test_every_table_opens_outside_spark_as_declared(spark: SparkSession, tmp_pa
     for table in ALL_TABLES:
         warehouse.create(table)
     for table in ALL_TABLES:
-        opened = DeltaTable(warehouse.location(table))
+        opened = DeltaTable(warehouse.place.location(table))
         assert opened.protocol().min_reader_version == 1, table.name
         assert opened.version() == 0, table.name
         assert opened.metadata().description == table.comment
@@ -66,15 +75,16 @@ def test_creating_a_table_again_leaves_it_alone(warehouse: Warehouse, spark: Spa
 
 def test_a_warehouse_of_an_older_schema_is_refused(warehouse: Warehouse, spark: SparkSession) -> None:
     """Its tables lack columns; the word says what to do."""
-    location = warehouse.location(INCIDENTS)
+    location = Folder(spark, warehouse.path).location(INCIDENTS)
     spark.sql(f"ALTER TABLE delta.`{location}` SET TBLPROPERTIES ('tidegauge.schema_version' = '1')")
-    reopened = Warehouse(spark, warehouse.path)
+    reopened = Warehouse(spark, warehouse.path, warehouse.database)
 
     for touch in (reopened.create, reopened.read):
         with pytest.raises(CouldNotRunError, match="has schema version 1, this tidegauge works with 3; land the"):
             touch(INCIDENTS)
 
 
+@in_both
 def test_an_append_counts_its_rows_and_lands_once(warehouse: Warehouse, spark: SparkSession) -> None:
     """The same transaction again changes nothing; another one adds."""
     two = rows(spark, INCIDENTS, incident("one", "a"), incident("two", "a"))
@@ -88,6 +98,7 @@ def test_an_append_counts_its_rows_and_lands_once(warehouse: Warehouse, spark: S
     assert ids(warehouse) == ["one", "three", "two"]
 
 
+@in_both
 def test_replace_touches_one_cluster_only(warehouse: Warehouse, spark: SparkSession) -> None:
     """Rows of another cluster stay, also where they share a file with those that are replaced."""
     both = rows(spark, INCIDENTS, incident("a1", "a"), incident("b1", "b"), incident("b2", "b")).coalesce(1)
@@ -142,6 +153,7 @@ def test_reading_a_missing_table_says_which(warehouse: Warehouse) -> None:
         warehouse.read(SOURCE_FILES)
 
 
+@in_both
 def test_views_are_the_tables_that_are_there(warehouse: Warehouse, spark: SparkSession) -> None:
     """Each table answers SQL under its own name, with the meaning of its columns."""
     warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("one", "a")), Transaction("t", 1))
@@ -164,5 +176,5 @@ def test_a_relative_folder_is_taken_from_where_we_are(spark: SparkSession) -> No
     """Delta takes a relative path for a schema's name; a URI stays as it is."""
     here = Path.cwd()
 
-    assert Warehouse(spark, "build/lake").location(INCIDENTS) == str(here / "build/lake/incidents")
-    assert Warehouse(spark, "s3a://bucket/lake/").location(INCIDENTS) == "s3a://bucket/lake/incidents"
+    assert Warehouse(spark, "build/lake").place.location(INCIDENTS) == str(here / "build/lake/incidents")
+    assert Warehouse(spark, "s3a://bucket/lake/").place.location(INCIDENTS) == "s3a://bucket/lake/incidents"

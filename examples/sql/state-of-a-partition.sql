@@ -1,4 +1,4 @@
--- The state of each partition at its leader's last event: add "AND event_time <= TIMESTAMP '…'" for another moment.
+-- The state of each partition at its leader's last event. For another moment: examples/sql/state-at.sql.
 SELECT topic, partition, leader_id, leader_epoch, event_time, log_end_offset, remote_log_end_offset, isr,
        high_watermark, last_stable_offset, exactness
 FROM (

@@ -1,0 +1,26 @@
+"""States: what a partition's leader knew, from one event to the next, so that any moment can be asked for."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.windows import FIRST
+from schemas import columns as C
+
+
+def leader_states(leader_timeline: DataFrame) -> DataFrame:
+    """One row per event at a leader, in force from `valid_from` to `valid_to` (exclusive; NULL = still).
+
+    At any moment one row of a partition is in force: where clocks of two leaders overlap, the later leader's begins no
+    earlier than what came before it in the order of events, and what it overtakes is in force for no time.
+    """
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    since = F.max(C.EVENT_TIME).over(in_order.rowsBetween(FIRST, Window.currentRow))
+    dated = leader_timeline.withColumn(C.VALID_FROM, since)
+    return dated.withColumn(C.VALID_TO, F.lead(C.VALID_FROM).over(in_order)).select(
+        *C.PARTITION_KEY, C.VALID_FROM, C.VALID_TO, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TYPE, C.LEADER_ID,
+        C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, C.ISR, C.MIN_ISR, C.IS_UNDER_MIN_ISR, C.HIGH_WATERMARK,
+        C.HIGH_WATERMARK_LIMITED_BY, C.LOG_START_OFFSET, C.LAST_STABLE_OFFSET, C.EXACTNESS, C.HIGH_WATERMARK_LOW,
+        C.HIGH_WATERMARK_HIGH, C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH,
+    )  # fmt: skip

@@ -1,0 +1,40 @@
+"""Functions for SQL: questions of a moment, asked as of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, Table
+
+
+@dataclass(frozen=True)
+class Function:
+    """A function that gives a table: its name, what one row is, the tables it reads, and what makes it."""
+
+    name: str
+    comment: str
+    of: tuple[Table, ...]
+    sql: str
+
+
+STATE_AT = Function(
+    "state_at",
+    "A replica at a moment, beside what its leader knew then: state_at(TIMESTAMP '2026-11-21 10:37:00').",
+    (LEADER_TIMELINE, REPLICA_TIMELINE),
+    """\
+CREATE OR REPLACE TEMPORARY FUNCTION state_at(moment TIMESTAMP)
+RETURNS TABLE (
+    cluster_id STRING, topic STRING, topic_id STRING, partition INT, replica_id INT, role STRING,
+    log_end_offset BIGINT, remote_log_end_offset BIGINT, high_watermark BIGINT, in_isr BOOLEAN, exactness STRING,
+    leader_id INT, leader_epoch INT, leader_log_end_offset BIGINT, leader_high_watermark BIGINT, isr ARRAY<INT>)
+RETURN
+SELECT r.cluster_id, r.topic, r.topic_id, r.partition, r.replica_id, r.role, r.log_end_offset, r.remote_log_end_offset,
+       r.high_watermark, r.in_isr, r.exactness, l.leader_id, l.leader_epoch, l.log_end_offset, l.high_watermark, l.isr
+FROM replica_timeline r
+LEFT JOIN leader_states l
+  ON l.cluster_id = r.cluster_id AND l.topic = r.topic AND l.topic_id = r.topic_id AND l.partition = r.partition
+ AND l.valid_from <= moment AND coalesce(moment < l.valid_to, TRUE)
+WHERE r.valid_from <= moment AND coalesce(moment < r.valid_to, TRUE)""",
+)
+
+FUNCTIONS = (STATE_AT,)

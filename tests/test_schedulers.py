@@ -70,7 +70,7 @@ def test_a_command_is_taken(command: list[str], monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(click.Path, "convert", lambda _self, value, *_: Path(value))  # no file of it is here
     named = tidegauge.commands[command[0]]
 
-    assert named.make_context(command[0], command[1:]).params["warehouse"] in (
+    assert str(named.make_context(command[0], command[1:]).params["warehouse"]) in (
         "/data/tidegauge/warehouse",
         "$WAREHOUSE",
     )

@@ -5,23 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import date
 from difflib import get_close_matches
-from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from expectations.errors import PolicyError
 from expectations.policy import Policy, RulePolicy, Suppression, TopicLimits
+from schemas.yaml_text import NoMappingError, mapping_of
 
 _PARTS: dict[str, type[BaseModel]] = {"rules": RulePolicy, "topics": TopicLimits, "suppressions": Suppression}
 
 
 def read_policy(text: str, name: str, rules: Collection[str], today: date) -> Policy:
     """The policy of a file's text; raises `PolicyError`. `rules` are those there are, `today` is what expiry means."""
-    document = _document(text, name)
     try:
-        policy = Policy.model_validate(document)
+        policy = Policy.model_validate(mapping_of(text, name))
+    except NoMappingError as error:
+        raise PolicyError(str(error)) from error
     except ValidationError as error:
         message = f"{name}: {_complaint(error)}"
         raise PolicyError(message) from error
@@ -36,18 +35,6 @@ def read_policy(text: str, name: str, rules: Collection[str], today: date) -> Po
             message = f"{name}: the suppression of {one} expired on {one.expires} ({one.reason}): renew or remove it"
             raise PolicyError(message)
     return policy
-
-
-def _document(text: str, name: str) -> Any:
-    """The file as Python's own types; an empty one asks for nothing."""
-    try:
-        document = YAML(typ="safe", pure=True).load(text)
-    except YAMLError as error:
-        mark = error.problem_mark if isinstance(error, MarkedYAMLError) else None
-        what = error.problem if isinstance(error, MarkedYAMLError) else str(error).splitlines()[0]
-        message = f"{name}{f', line {mark.line + 1}' if mark else ''}: no YAML: {what}"
-        raise PolicyError(message) from error
-    return {} if document is None else document
 
 
 def _complaint(error: ValidationError) -> str:

@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 from click.core import ParameterSource
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+
+from schemas.yaml_text import NoMappingError, mapping_of
 
 COMMON = "common"
 COMMANDS = (
@@ -98,11 +98,10 @@ def _options_of(file: Path, command: click.Command) -> dict[str, Any]:
 def _sections(file: Path) -> dict[str, dict[str, Any]]:
     """The sections of the file."""
     try:
-        document = YAML(typ="safe", pure=True).load(file.read_text(encoding="utf-8"))
-    except YAMLError as error:
-        message = f"{file}: no YAML: {str(error).splitlines()[0]}"
-        raise click.UsageError(message) from error
-    if not isinstance(document, dict) or not all(isinstance(section, dict) for section in document.values()):
+        document = mapping_of(file.read_text(encoding="utf-8"), str(file))
+    except NoMappingError as error:
+        raise click.UsageError(str(error)) from error
+    if not all(isinstance(section, dict) for section in document.values()):
         message = f"{file}: it takes a section a command, each with options"
         raise click.UsageError(message)
     return document

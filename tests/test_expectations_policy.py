@@ -84,7 +84,7 @@ def test_what_a_suppression_covers(where: str, covered: set[Partition | None]) -
     [
         ("rules: [", "check.yaml, line 1: no YAML: expected the node content, but found '<stream end>'"),
         ("a: 1\na: 2", "check.yaml, line 2: no YAML: found duplicate key"),
-        ("- a", "check.yaml: Input should be a valid dictionary"),
+        ("- a", "check.yaml: it takes keys and values"),
         ("rulez: {}", "check.yaml: rulez: there is no such key; did you mean rules?; known: rules, suppressions"),
         ("rules: {LeaderIsInIsrs: {}}", "check.yaml: rules: there is no rule LeaderIsInIsrs; did you mean LeaderIsInIsr?"),
         (

@@ -86,8 +86,8 @@ def test_each_scenario_of_the_gallery_can_be(path: Path) -> None:
         ("epochs: [{loses: 3}]", "epochs: the last one has no successor"),
         ("epochs: [{freeze: {}}]\nlag_time_ms: 600000", "epochs.0.freeze: it lasts"),
         ("duration_seconds: 0.001", "duration_seconds: too short"),
-        ("- 1", "a scenario is keys and values"),
-        ("a: [", "is no YAML"),
+        ("- 1", "it takes keys and values"),
+        ("a: [", "no YAML"),
     ],
 )
 def test_a_scenario_that_cannot_be_is_refused_by_name(tmp_path: Path, text: str, said: str) -> None:

@@ -6,9 +6,8 @@ from pathlib import Path
 from typing import Annotated, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
 
+from schemas.yaml_text import NoMappingError, mapping_of
 from sources.errors import CaptureError
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -112,11 +111,8 @@ def read_scenario(path: Path | None, **given: object) -> Scenario:
 
 def _read(path: Path) -> dict[str, object]:
     try:
-        told = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except (YAMLError, UnicodeDecodeError) as error:
-        raise ScenarioError(f"{path} is no YAML: {' '.join(str(error).split())[:200]}") from error
-    if told is None:
-        return {}
-    if not isinstance(told, dict):
-        raise ScenarioError(f"{path}: a scenario is keys and values")
-    return told
+        return mapping_of(path.read_text(encoding="utf-8"), str(path))
+    except UnicodeDecodeError as error:
+        raise ScenarioError(f"{path}: no YAML: it is not UTF-8") from error
+    except NoMappingError as error:
+        raise ScenarioError(str(error)) from error

@@ -30,7 +30,7 @@ def ends(roles: DataFrame, statements: DataFrame) -> DataFrame:
     led = roles.withColumn("led", F.lag(C.LEADER_EPOCH).over(by_broker)).where(
         (F.col(C.CHANGE_KIND) == StatementKind.LOADED_HW.value) & (F.col("before") == ChangeKind.BECOME_LEADER.value)
     )
-    ended = led.select(*C.PARTITION_KEY, F.col("led").alias(C.LEADER_EPOCH), C.BROKER_ID, START_US)
+    ended = led.select(*C.PARTITION_KEY, C.CAPTURE_ID, F.col("led").alias(C.LEADER_EPOCH), C.BROKER_ID, START_US)
     later = statements.where(is_of(*_ROLE_LEOS)).select(
         *C.PARTITION_KEY,
         F.col(C.BROKER_ID).alias(C.REPLICA_ID),

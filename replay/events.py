@@ -193,7 +193,6 @@ def _restarts(begun: DataFrame, restarts: DataFrame) -> DataFrame:
             N.EVENT_US: F.col(START_US),
             C.FETCH_OFFSET: F.col(LOADED_LEO),
             C.RESPONSE_HIGH_WATERMARK: F.col(LOADED_HW),
-            C.CAPTURE_ID: F.lit(""),
         },
     )
 
@@ -203,7 +202,7 @@ def _ends(ended: DataFrame) -> DataFrame:
     return _shaped(
         ended,
         F.lit(EventType.RESTART.value),
-        **{C.REPLICA_ID: F.col(C.BROKER_ID), N.EVENT_US: F.col(START_US) - 1, C.CAPTURE_ID: F.lit("")},
+        **{C.REPLICA_ID: F.col(C.BROKER_ID), N.EVENT_US: F.col(START_US) - 1},
     )
 
 

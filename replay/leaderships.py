@@ -90,13 +90,13 @@ def _role_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
     said = _stated_on_line(landed[T.BROKER_STATEMENTS.name])
     roles = landed[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _ROLES]))
     changed = roles.join(said, C.on_partition(C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME), "left").select(
-        *C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.CHANGE_KIND, at, F.lit(1).alias("rank"), STATED_LEO, STATED_HW,
-        F.lit(None).cast("bigint").alias(LOADED_HW),
+        *C.PARTITION_KEY, C.CAPTURE_ID, C.BROKER_ID, C.LEADER_EPOCH, C.CHANGE_KIND, at, F.lit(1).alias("rank"),
+        STATED_LEO, STATED_HW, F.lit(None).cast("bigint").alias(LOADED_HW),
     )  # fmt: skip
     loads = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.LOADED_HW.value)
     unsaid: Column = F.lit(None).cast("bigint")
     loaded = loads.select(
-        *C.PARTITION_KEY, C.BROKER_ID, F.lit(-1).alias(C.LEADER_EPOCH),
+        *C.PARTITION_KEY, C.CAPTURE_ID, C.BROKER_ID, F.lit(-1).alias(C.LEADER_EPOCH),
         F.lit(StatementKind.LOADED_HW.value).alias(C.CHANGE_KIND), at, F.lit(0).alias("rank"),
         unsaid.alias(STATED_LEO), unsaid.alias(STATED_HW), F.col(C.OFFSET).alias(LOADED_HW),
     )  # fmt: skip

@@ -32,6 +32,7 @@ def restarts(roles: DataFrame, statements: DataFrame) -> DataFrame:
     by_then = F.filter("recovered", lambda it: it["us"] <= F.col(START_US))
     return known.select(
         *C.PARTITION_KEY,
+        C.CAPTURE_ID,
         C.LEADER_EPOCH,
         C.BROKER_ID,
         C.CHANGE_KIND,

@@ -56,13 +56,19 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     never_back = F.max(F.when(~F.col("is_repeat"), clock)).over(certain.rowsBetween(FIRST, NOW))
     monotone = counted.withColumns(
         {
-            N.ORDER_NS: F.when(F.col("is_repeat"), clock).otherwise(never_back),
+            N.ORDER_NS: F.greatest(F.when(F.col("is_repeat"), clock).otherwise(never_back), _begin_ns()),
             N.EPOCH_START: F.coalesce(
                 F.col(STATED_LEO), F.min(F.when(append, F.col(C.BASE_OFFSET))).over(Window.partitionBy(*N.LEADERSHIP))
             ),
         }
     )
     return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat", N.LOADED_US)
+
+
+def _begin_ns() -> Column:
+    """Return when the leadership began: a request may be served before the line that tells of it is written."""
+    begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
+    return F.max(F.when(begins, F.col(N.EVENT_US) * NS_PER_US)).over(Window.partitionBy(*N.LEADERSHIP))
 
 
 def _with_next_fetches(ordered: DataFrame) -> DataFrame:

@@ -82,7 +82,7 @@ class Cluster:
             node.check()
 
     def _start(self) -> None:
-        cluster_id = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        cluster_id = new_cluster_id()
         controller_port, *ports = self._ports
         texts = [
             broker_properties(broker, port, controller_port, node.data, self.settings)
@@ -97,6 +97,12 @@ class Cluster:
             node.start()
         for node in self.brokers.values():
             node.wait_started()
+
+
+def new_cluster_id() -> str:
+    """A random id as Kafka writes one: never with a leading dash, which its tools take for an option (`Uuid`)."""
+    drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+    return new_cluster_id() if drawn.startswith("-") else drawn
 
 
 def free_ports(count: int) -> list[int]:

@@ -18,6 +18,7 @@ from replay.batch_starts import with_recorded_offset
 from replay.ends import REACHED
 from replay.fencing import AT_US, FENCED, REGISTERED, fencings
 from replay.leaderships import LOADED_HW, LOADS, START_US, STATED_HW, STATED_LEO
+from replay.next_roles import NEXT_ROLES
 from replay.profile import Profile
 from replay.restarts import LOADED_LEO
 from replay.settings import min_isr
@@ -237,6 +238,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         N.PARTITION_NUMBER,
         F.expr(f"shiftleft(1, size({SLOTS})) - 1").alias(N.EVERY_MASK),
         F.when(F.size(LOADS) > 0, _loaded_us()).alias(N.LOADED_US),
+        F.try_element_at(F.col(NEXT_ROLES), F.col(C.REPLICA_ID)).alias(N.NEXT_ROLE),
     )
 
 

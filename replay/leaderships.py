@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from replay.assignment import SLOTS
 from replay.names import INCARNATION, IS_CONTESTED, IS_NEW_LEADER, PARTITION_NUMBER, TENURE
+from replay.next_roles import NEXT_ROLES, next_roles
 from replay.statements import is_of, said
 from schemas import columns as C
 from schemas import tables as T
@@ -114,7 +115,7 @@ def _stated_on_line(statements: DataFrame) -> DataFrame:
 
 
 def with_context(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
-    """One row per partition and leader epoch: `slots`, `incarnations` (its leaderships in order), `loads`, and more.
+    """One row per partition and leader epoch: `slots`, `incarnations` (its leaderships), `loads`, `next_roles`.
 
     `loads` are the restarts of all its replicas: broker and time, on that broker's clock.
     """
@@ -133,5 +134,8 @@ def with_context(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -
     return (
         per_epoch.join(assigned, C.on_partition())
         .join(loads, C.on_partition(), "left")
-        .select(PARTITION_NUMBER, *C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS, LOADS, is_contested)
-    )
+        .join(next_roles(begun, assigned, statements), C.on_partition(C.LEADER_EPOCH), "left")
+        .select(
+            PARTITION_NUMBER, *C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS, LOADS, NEXT_ROLES, is_contested
+        )
+    )  # fmt: skip

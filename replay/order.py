@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.leaderships import STATED_LEO
+from replay.next_roles import told_next
 from replay.unheard import unheard_offset
 from replay.windows import FIRST, NOW
 from schemas import columns as C
@@ -62,7 +63,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
             ),
         }
     )
-    return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat", N.LOADED_US)
+    return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat", N.LOADED_US, N.NEXT_ROLE)
 
 
 def _begin_ns() -> Column:
@@ -75,25 +76,27 @@ def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     """Return the events, each fetch with what its replica's next one tells of it."""
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
-    next_fetch = F.lead(F.col(C.FETCH_OFFSET)).over(of_replica)
+    next_us = F.lead(F.expr(N.ORDER_US)).over(of_replica)
+    next_epoch = F.lead(C.LEADER_EPOCH).over(of_replica)
+    next_leo, told_us = told_next(F.lead(C.FETCH_OFFSET).over(of_replica), next_us, next_epoch)
     return ordered.withColumns(
         {
-            N.NEXT_FETCH_US: F.when(fetch & _again(of_replica), F.lead(F.expr(N.ORDER_US)).over(of_replica)),
-            N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_fetch)),
+            N.NEXT_FETCH_US: F.when(fetch & _again(of_replica), next_us),
+            N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(of_replica)).otherwise(UNKNOWN_OFFSET),
-            N.IS_TAKEN: fetch & ~_restarts(F.lead(F.expr(N.ORDER_US)).over(of_replica)),
+            N.IS_TAKEN: fetch & ~_restarts(told_us),
         }
     )
 
 
-def _restarts(next_fetch_us: Column) -> Column:
-    """Return whether the fetcher's process ended between this response and its next fetch: then none took it.
+def _restarts(next_us: Column) -> Column:
+    """Return whether the fetcher's process ended between this response and what tells of it next: then none took it.
 
     Two brokers' clocks are compared here, over the seconds a restart takes, and only to doubt.
     """
     since = F.filter(
         N.LOADED_US,
-        lambda us: (us > F.col(N.EVENT_US)) & (next_fetch_us.isNull() | (us < next_fetch_us)),
+        lambda us: (us > F.col(N.EVENT_US)) & (next_us.isNull() | (us < next_us)),
     )
     return F.when(F.size(N.LOADED_US) > 0, F.size(since) > 0).otherwise(F.lit(False))
 
@@ -104,10 +107,8 @@ def _again(of_replica: WindowSpec) -> Column:
     return F.lead(leadership).over(of_replica).eqNullSafe(leadership)
 
 
-def _leo_after(next_fetch_offset: Column) -> Column:
-    """Return the fetcher's LEO after the response; -1 where records came and no later fetch tells how many."""
+def _leo_after(next_leo: Column) -> Column:
+    """Return the fetcher's LEO after the response; -1 where records came and nothing later tells how many."""
     asked = F.col(C.FETCH_OFFSET)
     nothing_came = F.coalesce(F.col(C.RECORDS_SIZE), F.lit(0)) <= 0
-    return (
-        F.when(nothing_came, asked).when(next_fetch_offset > asked, next_fetch_offset).otherwise(F.lit(UNKNOWN_OFFSET))
-    )
+    return F.when(nothing_came, asked).when(next_leo > asked, next_leo).otherwise(F.lit(UNKNOWN_OFFSET))

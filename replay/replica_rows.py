@@ -24,6 +24,7 @@ _STATE = (
     C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.LEADER_EPOCH, C.EXACTNESS,
     C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
 )  # fmt: skip
+_OPEN = "open"
 
 
 def replica_states(known: DataFrame, slots: int) -> DataFrame:
@@ -58,7 +59,10 @@ def _is(event: str, slot: int) -> Column:
 
 
 def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
-    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `is_taken_<slot>`: whether the replica took it."""
+    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`.
+
+    `open` is what the replica has if it took its last response: nothing tells, until something does.
+    """
     columns: dict[str, Column] = {}
     for i in range(slots):
         leads = F.col(N.LEADER_SLOT) == i
@@ -82,7 +86,12 @@ def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
             .when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
             .otherwise(F.when(response & taken, told))
         )
-        columns[slot_column("is_open", i)] = response & ~taken
+        said = F.struct(
+            (response & ~taken).alias("may_be"),
+            F.col(C.LOG_END_OFFSET).alias("leo"),
+            F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
+        )
+        columns[slot_column(_OPEN, i)] = carried(F.when(response | leads | dropped | leo.isNotNull(), said), across())
     return known.withColumns(columns)
 
 
@@ -106,11 +115,12 @@ def _state(slot: int) -> Column:
     leo, hw = F.col(slot_column("own_leo", slot)), F.col(slot_column("own_hw", slot))
     remote = F.col(slot_column(C.REMOTE_LEO, slot))
     unsure = F.col(N.IS_UNSURE) & ~leads
-    open_end = F.col(slot_column("is_open", slot))
+    last = F.col(slot_column(_OPEN, slot))
+    open_end = F.coalesce(last["may_be"], F.lit(False)) & ~leads
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
-    leo_high = F.when(open_end, F.greatest(leo, F.col(C.LOG_END_OFFSET))).otherwise(leo)
-    hw_high = F.when(open_end, F.greatest(clamped, F.col(C.RESPONSE_HIGH_WATERMARK))).otherwise(clamped)
-    told_less = F.when(open_end, F.least(clamped, F.col(C.RESPONSE_HIGH_WATERMARK))).otherwise(clamped)
+    leo_high = F.when(open_end, F.greatest(leo, last["leo"])).otherwise(leo)
+    hw_high = F.when(open_end, F.greatest(clamped, last["hw"])).otherwise(clamped)
+    told_less = F.when(open_end, F.least(clamped, last["hw"])).otherwise(clamped)
     hw_low = F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(told_less)
 
     def high(bound: str, of_follower: Column) -> Column:

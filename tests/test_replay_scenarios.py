@@ -55,3 +55,23 @@ def test_a_contested_epoch_is_bounded(told: dict[str, Told]) -> None:
     assert {row["exactness"] for row in rows if row["leader_epoch"] == min(r["leader_epoch"] for r in rows)} == {
         "bounded"
     }
+
+
+def states(rebuilt: Told, replica: int, epoch: int) -> list[tuple[int, int, str]]:
+    """LEO, HW and exactness of a replica in an epoch, in order."""
+    rows = [row for row in rebuilt.replica if (row["replica_id"], row["leader_epoch"]) == (replica, epoch)]
+    return [
+        (r["log_end_offset"], r["high_watermark"], r["exactness"]) for r in sorted(rows, key=lambda r: r["event_seq"])
+    ]
+
+
+def test_the_line_of_its_election_tells_what_a_replica_had_taken(told: dict[str, Told]) -> None:
+    """It never fetches again, yet its last response is known to have come: nothing is bounded."""
+    assert states(told["its_own_line_tells_what_it_took"], replica=3, epoch=0)[-1] == (15, 10, "exact")
+
+
+def test_what_nothing_tells_stays_bounded_until_something_does(told: dict[str, Told]) -> None:
+    """A replica that is gone after its last response: what happens to others later says nothing of it."""
+    later = states(told["nothing_tells_whether_it_came"], replica=3, epoch=0)
+
+    assert [exactness for _, _, exactness in later[-2:]] == ["bounded", "bounded"]

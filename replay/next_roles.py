@@ -1,0 +1,61 @@
+"""What a replica had when it took its next role: its own line says how long its log was, and so what it had taken.
+
+Of the last response before that no later fetch tells: the replica may lead from there, or ask another leader for less,
+once it has truncated. Source: `Partition.makeLeader` and `makeFollower`, "starts at leader epoch E from offset O".
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import SLOTS
+from replay.statements import is_of
+from schemas import columns as C
+from schemas.kinds import StatementKind as S
+
+NEXT_ROLES = "next_roles"
+"""map<int,struct<epoch,us,leo,leads>>: by replica, the first role it took in a later epoch, by its own clock."""
+
+
+def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
+    """One row per partition and leader epoch: `next_roles`; `begun` is `leaderships.leaderships`."""
+    role = F.struct(
+        F.col(C.LEADER_EPOCH).alias("epoch"),
+        F.unix_micros(C.EVENT_TIME).alias("us"),
+        F.col(C.OFFSET).alias("leo"),
+        is_of(S.BECAME_LEADER_LEO).alias("leads"),
+    )
+    taken = (
+        statements.where(is_of(S.BECAME_LEADER_LEO, S.BECAME_FOLLOWER_LEO))
+        .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
+        .agg(F.min_by(role, C.EVENT_TIME).alias("role"))
+    )
+    epochs = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH).unionByName(taken.select(*C.PARTITION_KEY, C.LEADER_EPOCH))
+    of_each = epochs.distinct().join(assigned, C.on_partition()).select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, F.explode(SLOTS).alias(C.BROKER_ID)
+    )  # fmt: skip
+    told = of_each.join(taken, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID), "left")
+    of_replica = ", ".join([*C.PARTITION_KEY, C.BROKER_ID])
+    later = F.expr(f"lead(role) IGNORE NULLS OVER (PARTITION BY {of_replica} ORDER BY {C.LEADER_EPOCH})")
+    entry = F.struct(C.BROKER_ID, "later")
+    return (
+        told.withColumn("later", later)
+        .where("later IS NOT NULL")
+        .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
+        .agg(F.map_from_entries(F.collect_list(entry)).alias(NEXT_ROLES))
+    )
+
+
+def told_next(next_fetch: Column, next_fetch_us: Column, next_epoch: Column) -> tuple[Column, Column]:
+    """Return the replica's LEO that is told next after a fetch, and when: by its next fetch, or by its role if first.
+
+    A response of the old leader may still come in after the line of a follower's role (`ReplicaManager.applyDelta`
+    stops its fetcher later): its first fetch in that epoch then asks for more.
+    """
+    role = F.col(N.NEXT_ROLE)
+    is_first = F.coalesce(role["epoch"] <= next_epoch, role.isNotNull())
+    asked_more = F.when(~role["leads"] & (role["epoch"] == next_epoch), next_fetch)
+    leo = F.when(is_first, F.greatest(role["leo"], asked_more)).otherwise(next_fetch)
+    return leo, F.when(is_first, role["us"]).otherwise(next_fetch_us)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,8 @@ import pytest  # noqa: E402 - the environment comes first
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from tests.captured import Tables
+
 CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
 
 
@@ -41,3 +44,11 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
 def captures() -> Path:
     """The bundled captures of real clusters."""
     return CAPTURES
+
+
+@pytest.fixture(scope="session")
+def landed_capture(spark: SparkSession) -> Callable[[str], Tables]:
+    """The landing tables of a bundled capture by its name: each is landed once in a run, for every test."""
+    from tests.captured import landed_from
+
+    return cache(lambda name: landed_from(spark, CAPTURES / name / "capture", name))

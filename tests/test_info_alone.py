@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
@@ -16,11 +16,8 @@ from replay.assignment import assignments
 from replay.incidents import incidents
 from replay.timelines import reconstruct
 from schemas.columns import NO_BOUND
-from schemas.tables import LANDING_TABLES
-from sources.files import discover
-from sources.landing import land
-from sources.lines import read_lines
 from tests.bounds import leader_high_watermarks, leader_intervals, outside, replica_intervals, replica_values
+from tests.captured import Tables, landed_from
 from tests.conftest import CAPTURES
 from tests.info_view import info_view
 from tests.truth import cuts, truth_of
@@ -36,16 +33,8 @@ LOST = {
 """Ranges that are gone, by the captures' own README."""
 
 
-def landed_from(spark: SparkSession, capture: Path) -> dict[str, DataFrame]:
-    """The landing tables of a capture, without Delta."""
-    files = discover(capture)
-    lines = read_lines(spark, files)
-    told = land(lines, files, cluster_id="c", capture_id="c", timezone="UTC", known={}).tables
-    return {table.name: told[table.name].localCheckpoint() for table in LANDING_TABLES if table.name in told}
-
-
 @contextmanager
-def replayed(landed: Mapping[str, DataFrame]) -> Iterator[Rows]:
+def replayed(landed: Tables) -> Iterator[Rows]:
     """The timelines and incidents as rows, without internal topics."""
     with keeping() as keep:
         assigned = keep(assignments(landed))
@@ -101,7 +90,7 @@ def _place(row: Mapping[str, Any]) -> tuple[int, int]:
 def test_info_lines_alone_bound_what_they_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
     """Elections, truncations and losses of the failover are all found; nothing is called exact that is not."""
     capture = CAPTURES / "failover"
-    landed = landed_from(spark, info_view(capture / "capture", tmp_path, beside=False))
+    landed = landed_from(spark, info_view(capture / "capture", tmp_path, beside=False), "info")
 
     with replayed(landed) as rows:
         hold_against_truth(rows, truth_of(capture))
@@ -118,13 +107,13 @@ def test_info_lines_alone_bound_what_they_do_not_tell(spark: SparkSession, tmp_p
 @pytest.mark.parametrize("beside", [False, True], ids=["alone", "with_dumps"])
 @pytest.mark.parametrize("name", ["steady", "isr_shrink", "failover", "hw_truncation", "epoch_truncation"])
 def test_bounds_hold_and_the_story_is_that_of_the_full_capture(
-    spark: SparkSession, tmp_path: Path, name: str, beside: bool
+    spark: SparkSession, landed_capture: Callable[[str], Tables], tmp_path: Path, name: str, beside: bool
 ) -> None:
     """Leader epochs, ISR changes and truncations are those of the full capture, the losses no fewer."""
     capture = CAPTURES / name
     view = info_view(capture / "capture", tmp_path, beside=beside)
 
-    with replayed(landed_from(spark, view)) as rows, replayed(landed_from(spark, capture / "capture")) as full:
+    with replayed(landed_from(spark, view, "info")) as rows, replayed(landed_capture(name)) as full:
         hold_against_truth(rows, truth_of(capture))
         assert lost(rows) == LOST.get(name, [])
         assert isr_steps(rows) == isr_steps(full)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import shutil
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from schemas.kinds import ChangeKind, StatementKind
 from sources.files import discover
 from sources.landing import Landing, land
 from sources.lines import read_lines
+from tests.captured import Tables, union
 
 pytestmark = pytest.mark.spark
 
@@ -70,11 +70,9 @@ def small(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Land
     return landing_of(spark, root)
 
 
-def counts(landing: Landing) -> dict[str, tuple[int, ...]]:
+def counts(source_files: DataFrame) -> dict[str, tuple[int, ...]]:
     """Lines read, landed, rejected and ignored of each file."""
-    rows = landing.source_files.select(
-        C.SOURCE_FILE, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED, C.LINES_IGNORED
-    ).collect()
+    rows = source_files.select(C.SOURCE_FILE, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED, C.LINES_IGNORED).collect()
     return {row[0]: tuple(row)[1:] for row in rows}
 
 
@@ -94,25 +92,28 @@ def matches(root: Path, log: str, pattern: str) -> int:
 
 
 @pytest.mark.captured
-def test_nothing_of_the_real_captures_is_lost_or_rejected(spark: SparkSession, captures: Path, tmp_path: Path) -> None:
-    """All five as one delivery: each line counted once, none rejected, as many rows as grep finds lines."""
-    root = tmp_path / "all"
-    shutil.copytree(captures, root)
-    landing = landing_of(spark, root)
-    found = counts(landing)
-    changes, stated = landing.tables[T.LEADER_CHANGES.name], landing.tables[T.BROKER_STATEMENTS.name]
+def test_nothing_of_the_real_captures_is_lost_or_rejected(
+    landed_capture: Callable[[str], Tables], captures: Path
+) -> None:
+    """All five: each line counted once, none rejected, as many rows as grep finds lines."""
+    each = {path.name: landed_capture(path.name) for path in sorted(captures.iterdir())}
+    for name, tables in each.items():
+        found = counts(tables[T.SOURCE_FILES.name])
+        assert {file: read for file, (read, *_) in found.items() if read} == lines_in(captures / name / "capture")
+        assert all(read == landed + rejected + ignored for read, landed, rejected, ignored in found.values())
+    landing = union(each.values())
+    changes, stated = landing[T.LEADER_CHANGES.name], landing[T.BROKER_STATEMENTS.name]
     by_kind = dict(changes.groupBy(C.CHANGE_KIND).count().collect())  # type: ignore[arg-type]
     truncations = stated.where(F.col(C.KIND) == StatementKind.TRUNCATED_TO.value).count()
 
-    assert {file: read for file, (read, *_) in found.items() if read} == lines_in(root)
-    assert all(read == landed + rejected + ignored for read, landed, rejected, ignored in found.values())
-    assert landing.tables[T.REJECTED_LINES.name].count() == 0
+    assert len(each) == 5
+    assert landing[T.REJECTED_LINES.name].count() == 0
     starts = by_kind[ChangeKind.BECOME_LEADER] + by_kind[ChangeKind.BECOME_FOLLOWER]
     applied = by_kind[ChangeKind.LEADER_METADATA] + by_kind[ChangeKind.FOLLOWER_METADATA]
-    assert starts == matches(root, "state-change", "starts at leader epoch") > 100
-    assert applied == matches(root, "state-change", "Skipped the become-") > 40
-    assert by_kind[ChangeKind.ISR_UPDATED] == matches(root, "server", "ISR updated to") > 10
-    assert truncations == matches(root, "server", "Truncating to offset") > 5
+    assert starts == matches(captures, "state-change", "starts at leader epoch") > 100
+    assert applied == matches(captures, "state-change", "Skipped the become-") > 40
+    assert by_kind[ChangeKind.ISR_UPDATED] == matches(captures, "server", "ISR updated to") > 10
+    assert truncations == matches(captures, "server", "Truncating to offset") > 5
     assert changes.where(f"{C.LEADER_EPOCH} < 0 OR {C.LEADER_ID} IS NULL").count() == 0
 
 
@@ -139,7 +140,7 @@ def test_a_checkpoint_is_of_the_topic_that_was_there_last(small: Landing) -> Non
 def test_what_is_wrong_is_kept_with_its_place(small: Landing) -> None:
     """A cut line, an endless one, a file that is no text: each is a row, and the counts add up."""
     rejected = small.tables[T.REJECTED_LINES.name].select(C.SOURCE_FILE, C.SOURCE_LINE, C.REASON, F.length(C.LINE_TEXT))
-    found = counts(small)
+    found = counts(small.source_files)
 
     assert sorted(tuple(row) for row in rejected.collect()) == [
         ("broker-1/server.log.1", 1, "cut line or unknown wording", 100),

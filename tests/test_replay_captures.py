@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import reduce
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
 
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
 from replay.epoch_caches import MADE_OF, leader_epoch_caches
 from replay.timelines import reconstruct
-from schemas.tables import LANDING_TABLES
-from sources.files import discover
-from sources.landing import land
-from sources.lines import read_lines
+from tests.captured import Tables, union
+from tests.conftest import CAPTURES
 from tests.engine import each_by_its_own
 from tests.truth import cuts, follower_hws, rebuilt_steps, remote_leos, starts, stated_steps, truth_of
 
@@ -26,29 +22,15 @@ pytestmark = [pytest.mark.spark, pytest.mark.captured]
 
 EXACT = ("steady", "isr_shrink", "hw_truncation", "epoch_truncation")
 CAPTURED = (*EXACT, "failover")
-CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
 Rebuilt = dict[str, dict[str, list[dict[str, Any]]]]
 
 
-def landed_from(spark: SparkSession, capture: str) -> dict[str, DataFrame]:
-    """The landing tables of a capture, without Delta; each capture is a cluster of its own."""
-    files = discover(CAPTURES / capture / "capture")
-    lines = read_lines(spark, files)
-    told = land(lines, files, cluster_id=capture, capture_id=capture, timezone="UTC", known={}).tables
-    return {table.name: told[table.name].localCheckpoint() for table in LANDING_TABLES if table.name in told}
-
-
-def union(landed: list[dict[str, DataFrame]]) -> dict[str, DataFrame]:
-    """The tables of several captures as one."""
-    return {name: reduce(DataFrame.unionByName, [tables[name] for tables in landed]) for name in landed[0]}
-
-
 @pytest.fixture(scope="module")
-def everything(spark: SparkSession) -> Rebuilt:
+def everything(landed_capture: Callable[[str], Tables]) -> Rebuilt:
     """The timelines of all captures by capture, each under the protocol it spoke."""
-    each = {capture: landed_from(spark, capture) for capture in CAPTURED}
+    each = {capture: landed_capture(capture) for capture in CAPTURED}
     profile = each_by_its_own({capture: profile_of(landed, assignments(landed)) for capture, landed in each.items()})
-    landed = union(list(each.values()))
+    landed = union(each.values())
     rows: Rebuilt = defaultdict(lambda: defaultdict(list))
     with keeping() as keep:
         assigned = keep(assignments(landed))

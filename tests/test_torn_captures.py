@@ -5,23 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from datetime import UTC
-from functools import reduce
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
 from replay.timelines import reconstruct
-from schemas.tables import LANDING_TABLES
-from sources.files import discover
-from sources.landing import land
-from sources.lines import read_lines
+from schemas.tables import SOURCE_FILES
 from tests.bounds import leader_high_watermarks
+from tests.captured import landed_from, union
 from tests.conftest import CAPTURES
 from tests.damage import lines_of_file
 from tests.engine import each_by_its_own
@@ -60,19 +57,6 @@ def torn(capture: Path, target: Path, random: Random) -> Path:
     return target
 
 
-def landed(spark: SparkSession, capture: Path, case: str) -> dict[str, DataFrame]:
-    """The landing tables of a torn capture, a cluster of its own."""
-    files = discover(capture)
-    told = land(read_lines(spark, files), files, cluster_id=case, capture_id=case, timezone="UTC", known={})
-    assert all(
-        row["lines_read"] == row["lines_landed"] + row["lines_rejected"] + row["lines_ignored"]
-        for row in told.source_files.collect()
-    )
-    return {
-        table.name: told.tables[table.name].localCheckpoint() for table in LANDING_TABLES if table.name in told.tables
-    }
-
-
 def wrong(case: str, rows: list[Any], truth: list[dict[str, Any]]) -> Iterator[str]:
     """Each row called exact or stated whose HW the leader did not have around its time."""
     said = leader_high_watermarks(truth)
@@ -92,9 +76,10 @@ def test_what_is_called_exact_is_exact(spark: SparkSession, tmp_path: Path) -> N
     for name, seed in CASES:
         case = f"{name}-{seed}"
         random = Random(case)
-        tables[case] = landed(spark, torn(CAPTURES / name / "capture", tmp_path / case, random), case)
+        tables[case] = landed_from(spark, torn(CAPTURES / name / "capture", tmp_path / case, random), case)
     profile = each_by_its_own({case: profile_of(told, assignments(told)) for case, told in tables.items()})
-    every = {name: reduce(DataFrame.unionByName, [told[name] for told in tables.values()]) for name in tables[case]}
+    every = union(tables.values())
+    assert every[SOURCE_FILES.name].where("lines_read <> lines_landed + lines_rejected + lines_ignored").isEmpty()
     with keeping() as keep:
         assigned = keep(assignments(every))
         rows = reconstruct(every, assigned, slots_of(assigned), profile, keep).leader_timeline.collect()

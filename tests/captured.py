@@ -1,0 +1,30 @@
+"""Captures as landing tables, without Delta; each is a cluster of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import reduce
+from pathlib import Path
+
+from pyspark.sql import DataFrame, SparkSession
+
+from schemas.tables import LANDING_TABLES
+from sources.files import discover
+from sources.landing import land
+from sources.lines import read_lines
+
+Tables = Mapping[str, DataFrame]
+
+
+def landed_from(spark: SparkSession, capture: Path, cluster_id: str) -> Tables:
+    """The landing tables of a capture."""
+    files = discover(capture)
+    lines = read_lines(spark, files)
+    told = land(lines, files, cluster_id=cluster_id, capture_id=cluster_id, timezone="UTC", known={}).tables
+    return {table.name: told[table.name].localCheckpoint() for table in LANDING_TABLES if table.name in told}
+
+
+def union(landed: Iterable[Tables]) -> dict[str, DataFrame]:
+    """The tables of several captures as one."""
+    each = list(landed)
+    return {name: reduce(DataFrame.unionByName, [tables[name] for tables in each]) for name in each[0]}

@@ -41,7 +41,7 @@ def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) 
         {
             "hw_at_least": F.when(is_told, F.col(C.RESPONSE_HIGH_WATERMARK)).otherwise(_sure(C.HIGH_WATERMARK_LOW)),
             "hw_at_most": F.when(is_told, F.col(C.RESPONSE_HIGH_WATERMARK)).otherwise(_sure(C.HIGH_WATERMARK_HIGH)),
-            "leo_is": F.when(is_told, F.col(C.LAST_OFFSET) + 1).otherwise(F.coalesce(own_leo, _sure(C.LOG_END_OFFSET))),
+            "leo_is": F.when(is_told, F.col(C.LAST_OFFSET) + 1).otherwise(F.coalesce(own_leo, _whole_log())),
         }
     )
     limited = pointed.withColumns(_limits()).join(F.broadcast(ends), C.on_partition(C.LEADER_EPOCH), "left")
@@ -58,6 +58,11 @@ def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) 
 
 def _sure(column: str) -> Column:
     return F.when(~F.col(N.IS_UNSURE) & (F.col(column) >= 0), F.col(column))
+
+
+def _whole_log() -> Column:
+    """Return the LEO where it is known and no append is missing."""
+    return F.when(F.col(C.LOG_END_OFFSET_HIGH) == F.col(C.LOG_END_OFFSET), _sure(C.LOG_END_OFFSET))
 
 
 def _is_unsure(slots: int) -> Column:

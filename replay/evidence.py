@@ -29,7 +29,8 @@ CLOCK_ERROR_US = 5_000
 
 def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events of `ordered` in the order the responses bear out, with the witnesses that are needed."""
-    states = leader_states(ordered.withColumn(N.IS_PROVEN_CAUGHT_UP, F.lit(False)), slots, profile)
+    undecided = {N.IS_PROVEN_CAUGHT_UP: F.lit(False), N.MAY_HAVE_GROWN_TO: F.lit(None).cast("bigint")}
+    states = leader_states(ordered.withColumns(undecided), slots, profile)
     start = F.coalesce(STATED_HW, F.lit(UNKNOWN_OFFSET))
     if profile.has_outsiders:
         states = with_proof_of_catching_up(states, slots, profile, start)
@@ -40,7 +41,7 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     )
     moved = _with_rises(ended).withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     monotone = moved.withColumn(N.ORDER_NS, _never_back(slots))
-    return _with_witnesses(monotone).select(*ordered.columns, N.IS_PROVEN_CAUGHT_UP)
+    return _with_witnesses(monotone).select(*[name for name in ordered.columns if name != C.BASE_OFFSET], *undecided)
 
 
 def _never_back(slots: int) -> Column:
@@ -77,6 +78,7 @@ def _with_witnesses(known: DataFrame) -> DataFrame:
         {
             C.EVENT_TYPE: F.col("step"),
             C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
+            N.MAY_HAVE_GROWN_TO: F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"]),
             N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
             N.ORDER_NS: F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US).otherwise(F.col(N.ORDER_NS)),
         }
@@ -84,12 +86,20 @@ def _with_witnesses(known: DataFrame) -> DataFrame:
 
 
 def _proves_append() -> Column:
-    """Return whether a fetch was accepted though it lies beyond all appends that the leader's tenure shows.
+    """Return whether a fetch was accepted though it lies beyond the log, and no append that is known took it there.
 
-    The leader was killed before it answered the producer, and what it appended was truncated: in no log, in no dump.
+    Either no append of the leader's tenure reaches so far: it was killed before it answered the producer, and what it
+    appended was truncated, in no log, in no dump. Or the next append begins there or later: the line of one is lost.
     """
-    is_known = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.LOG_END_OFFSET) >= 0)
-    return F.coalesce(is_known & (F.col(C.FETCH_OFFSET) > F.col("longest")), F.lit(False))
+    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    is_in_no_append = F.col(C.FETCH_OFFSET) <= F.col("next_append")["base"]
+    unexplained = (F.col(C.FETCH_OFFSET) > F.col("longest")) | F.coalesce(is_in_no_append, F.lit(False))
+    return F.coalesce(fetch & _is_beyond_log() & unexplained, F.lit(False))
+
+
+def _is_beyond_log() -> Column:
+    """Return whether the event asks for more than the leader has, as far as is known."""
+    return (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.FETCH_OFFSET) > F.col(C.LOG_END_OFFSET))
 
 
 def _with_rises(known: DataFrame) -> DataFrame:
@@ -107,7 +117,9 @@ def _with_rises(known: DataFrame) -> DataFrame:
         F.col(N.LOCAL_US).alias("local_us"),
     )
     rises = F.when(F.col(C.HIGH_WATERMARK) > F.col("hw_before"), rise)
-    grown = F.struct((F.col(C.LAST_OFFSET) + 1).alias("leo"), F.col(N.ORDER_NS).alias("ns"))
+    grown = F.struct(
+        F.col(C.BASE_OFFSET).alias("base"), (F.col(C.LAST_OFFSET) + 1).alias("leo"), F.col(N.ORDER_NS).alias("ns")
+    )
     appended = F.when(F.col(C.EVENT_TYPE) == EventType.APPEND.value, grown)
     return marked.withColumns(
         {
@@ -123,11 +135,7 @@ def _moved_to() -> Column:
     stated, append = F.col(C.RESPONSE_HIGH_WATERMARK), F.col("next_append")
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     immediate = fetch & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0) & (stated >= 0)
-    ahead = (
-        fetch
-        & (F.col(C.LOG_END_OFFSET) >= 0)
-        & F.col(C.FETCH_OFFSET).between(F.col(C.LOG_END_OFFSET) + 1, append["leo"])
-    )
+    ahead = fetch & _is_beyond_log() & F.col(C.FETCH_OFFSET).between(append["base"] + 1, append["leo"])
     last, following = F.col("last_rise"), F.col("next_rise")
 
     def is_near(rise: Column) -> Column:

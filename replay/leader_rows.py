@@ -46,7 +46,7 @@ def with_high_watermark(
             C.HIGH_WATERMARK_LOW: low,
             C.HIGH_WATERMARK_HIGH: high,
             C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
-            C.LOG_END_OFFSET_HIGH: F.col(C.LOG_END_OFFSET),
+            C.LOG_END_OFFSET_HIGH: F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO),
             N.IS_UNSURE: F.lit(False),
             N.IS_UNHEARD: F.lit(False),
             C.EXACTNESS: F.when(is_unknown | (low < high), Exactness.BOUNDED.value)

@@ -42,6 +42,7 @@ RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told
 RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have risen to; with an inferred ISR alone
 UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
 MAY_HAVE_RISEN_TO = "may_have_risen_to"  # bigint: HW if the missing fetches of followers had come already; NULL none is
+MAY_HAVE_GROWN_TO = "may_have_grown_to"  # bigint: where the next append begins, if it is past the LEO: the line of one is lost
 IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
 REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
 IS_PROVEN_CAUGHT_UP = "is_proven_caught_up"  # bool: a later response shows that the fetch was caught up, though the clock says not

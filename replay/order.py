@@ -63,7 +63,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
             ),
         }
     )
-    return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, C.BASE_OFFSET, "is_repeat", N.LOADED_US, N.NEXT_ROLE)
+    return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, "is_repeat", N.LOADED_US, N.NEXT_ROLE)
 
 
 def _begin_ns() -> Column:

@@ -1,9 +1,10 @@
-"""Fetches that the log has lost: a gap in a follower's fetch session.
+"""Requests that the log has lost: a gap in a follower's fetch session, or in the offsets of appends.
 
 Every request of a session carries the next session epoch (KIP-227): a partition named anew after a jump had fetches in
 between that are not in the capture. (Of those that do not name it only the last of a run has a row; it asks for the
 same.) They asked for something between the fetches before and after, and so the HW in between is bounded.
-`session_gaps` tells of it as a finding.
+`session_gaps` tells of it as a finding. A leader's log has no gaps: an append that begins past its LEO tells of another
+in between, by a request that is lost or was never logged (acks=0, a marker), and neither is in a dump.
 """
 
 from __future__ import annotations
@@ -30,15 +31,16 @@ def unheard_offset(of_replica: WindowSpec) -> Column:
 
 
 def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the events with `may_have_risen_to`: the HW if each missing fetch was there already; NULL without one."""
+    """Return the events with `may_have_risen_to`: the HW if each missing request was there; NULL if none is."""
     missing = {
         slot_column(N.UNHEARD_OFFSET, i): carried(F.when(is_fetch_of(i), F.col(N.UNHEARD_OFFSET)), so_far())
         for i in range(slots)
     }
-    asked, is_missing = [], F.lit(False)
+    longest = F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO)
+    asked, is_missing = [], longest > F.col(C.LOG_END_OFFSET)
     for i in range(slots):
         remote, lost = F.col(slot_column(C.REMOTE_LEO, i)), F.col(slot_column(N.UNHEARD_OFFSET, i))
         asked.append(F.when(holds(i, F.col(N.JOINING_MASK)), F.greatest(remote, lost)))
         is_missing = is_missing | F.coalesce(lost > remote, F.lit(False))
-    possible = F.when(allows(profile) & is_missing, F.least(F.col(C.LOG_END_OFFSET), *asked))
+    possible = F.when(allows(profile) & is_missing, F.least(longest, *asked))
     return states.withColumns(missing).withColumn(N.MAY_HAVE_RISEN_TO, possible).drop(*missing)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
-from schemas.tables import LANDING_TABLES
+from schemas.tables import LANDING_TABLES, SOURCE_FILES
 from sources.files import discover
 from sources.landing import land
 from sources.lines import read_lines
@@ -20,7 +20,8 @@ def landed_from(spark: SparkSession, capture: Path, cluster_id: str) -> Tables:
     """The landing tables of a capture."""
     files = discover(capture)
     lines = read_lines(spark, files)
-    told = land(lines, files, cluster_id=cluster_id, capture_id=cluster_id, timezone="UTC", known={}).tables
+    landing = land(lines, files, cluster_id=cluster_id, capture_id=cluster_id, timezone="UTC", known={})
+    told = {**landing.tables, SOURCE_FILES.name: landing.source_files}
     return {table.name: told[table.name].localCheckpoint() for table in LANDING_TABLES if table.name in told}
 
 

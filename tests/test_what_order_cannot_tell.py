@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 RACE, RACE_LOST, OVERLAP, APART, KILLED, KILLED_BEHIND = "race", "race_lost", "overlap", "apart", "killed", "behind"
+LOST, LOST_ALONE = "lost", "lost_alone"
 LINES = count(1)
 
 
@@ -109,12 +110,25 @@ def of_killed(topic: str, reached: int) -> dict[str, list[Row]]:
     }
 
 
+def of_lost(topic: str, isr: list[int]) -> dict[str, list[Row]]:
+    """The line of an append of [10, 20) is lost, and no dump has it; the followers ask for what comes after it."""
+    asked = [fetch(topic, ms, replica, at_offset, 0) for ms, replica, at_offset in ((20, 2, 10), (30, 3, 10))]
+    later = [fetch(topic, ms, replica, at_offset, 0) for ms, replica, at_offset in ((60, 2, 20), (70, 3, 20))]
+    for row in (*asked, *later):
+        row |= {"is_parked": True, "response_high_watermark": -1}
+    return {
+        "leader_changes": [begins(topic, isr=isr)],
+        "produce_events": [append(topic, 10, 0, 10), append(topic, 100, 20, 30)],
+        "fetch_events": [*asked, *later],
+    }
+
+
 @pytest.fixture(scope="module")
 def rebuilt(spark: SparkSession) -> dict[str, list[Row]]:
     """The leader timelines of all of them, by topic."""
     told = (
         of_race(RACE, 10), of_race(RACE_LOST, 20), of_neighbours(OVERLAP, 9), of_neighbours(APART, 40),
-        of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0),
+        of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0), of_lost(LOST, [1, 2, 3]), of_lost(LOST_ALONE, [1]),
     )  # fmt: skip
     tables = {name for one in told for name in one}
     landing = {name: [row for one in told for row in one.get(name, ())] for name in tables}
@@ -152,3 +166,20 @@ def test_a_killed_leader_ends_with_bounds(rebuilt: dict[str, list[Row]], topic: 
     assert (ended["leader_epoch"], ended["leader_id"], ended["replica_id"]) == (0, 1, 1)
     assert (ended["high_watermark"], ended["high_watermark_high"], ended["exactness"]) == (0, high, exactness)
     assert ended["remote_log_end_offset"] == {2: 0, 3: 0}
+
+
+@pytest.mark.spark
+def test_an_append_whose_line_is_lost_shows_by_the_fetch_that_follows_it(rebuilt: dict[str, list[Row]]) -> None:
+    """From the last append on the LEO may have been 20; the fetch at 20 proves it, and the HW follows."""
+    told = [(r["log_end_offset"], r["log_end_offset_high"], r["high_watermark"]) for r in rebuilt[LOST]]
+
+    assert told == [(0, 0, 0), (10, 20, 0), (10, 20, 0), (10, 20, 10), (20, 20, 10), (20, 20, 20), (30, 30, 20)]
+    assert {row["exactness"] for row in rebuilt[LOST]} == {"exact"}
+
+
+@pytest.mark.spark
+def test_a_leader_alone_commits_what_it_may_have_appended(rebuilt: dict[str, list[Row]]) -> None:
+    """With nobody else in the ISR the HW is the LEO, and as little known; a follower that may join is waited for."""
+    told = [(r["high_watermark"], r["high_watermark_high"], r["exactness"]) for r in rebuilt[LOST_ALONE]]
+
+    assert told[1:3] == [(10, 20, "bounded"), (10, 10, "exact")]

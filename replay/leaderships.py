@@ -88,9 +88,9 @@ def roles_with_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
 def _role_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per change of role of a broker, and per log that its process loaded."""
     at = F.unix_micros(C.EVENT_TIME).alias(START_US)
-    said = _stated_on_line(landed[T.BROKER_STATEMENTS.name])
+    stated = _stated_on_line(landed[T.BROKER_STATEMENTS.name])
     roles = landed[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _ROLES]))
-    changed = roles.join(said, C.on_partition(C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME), "left").select(
+    changed = roles.join(stated, C.on_partition(C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME), "left").select(
         *C.PARTITION_KEY, C.CAPTURE_ID, C.BROKER_ID, C.LEADER_EPOCH, C.CHANGE_KIND, at, F.lit(1).alias("rank"),
         STATED_LEO, STATED_HW, F.lit(None).cast("bigint").alias(LOADED_HW),
     )  # fmt: skip

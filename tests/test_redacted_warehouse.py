@@ -7,8 +7,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import SparkSession
 
 from jobs.cli import main
 from jobs.redacting import KEY
@@ -17,6 +16,8 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.functions import STATE_AT, Function
 from sources.redaction import Redacted, Redaction
+from tests.conftest import CAPTURES
+from tests.frames import everything_in
 
 pytestmark = [pytest.mark.spark, pytest.mark.delta, pytest.mark.captured, pytest.mark.long]
 
@@ -24,13 +25,7 @@ HOUSE_KEY = "a key of the house"
 SECRETS = ("ledger", "rdkafka", "127.0.0.1", "ANONYMOUS")
 NAMES = (C.CAPTURE_ID, C.CLIENT_ID, C.SOURCE_FILE, C.DIGEST, C.LINE_TEXT, C.VALUE, C.INCIDENT_ID)
 WHAT = ("--redact", ",".join(Redacted))
-
-
-def everything_in(frame: DataFrame, name: str = "", instead: str = "") -> list[str]:
-    """Each row with all its columns, as text, one name in it exchanged."""
-    return [
-        row[0].replace(name, instead) if name else row[0] for row in frame.select(F.to_json(F.struct("*"))).collect()
-    ]
+CAPTURE = str(CAPTURES / "hw_truncation")
 
 
 def in_order(row: str) -> str:
@@ -39,25 +34,21 @@ def in_order(row: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def plain(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest) -> Warehouse:
+def plain(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """A capture's tables as they are."""
     folder = str(tmp_path_factory.mktemp("plain"))
-    capture = request.config.rootpath / "examples" / "captures" / "hw_truncation"
-    assert main(["ingest", str(capture), "--warehouse", folder]) == 0
+    assert main(["ingest", CAPTURE, "--warehouse", folder]) == 0
     assert main(["reconstruct", "--warehouse", folder]) == 0
     return Warehouse(spark, folder)
 
 
 @pytest.fixture(scope="module")
-def redacted(
-    spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, request: pytest.FixtureRequest
-) -> Warehouse:
+def redacted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
     """The same capture redacted, with verdicts, a what-if and a report."""
     folder = str(tmp_path_factory.mktemp("redacted"))
-    capture = request.config.rootpath / "examples" / "captures" / "hw_truncation"
     with pytest.MonkeyPatch.context() as patched:
         patched.setenv(KEY, HOUSE_KEY)
-        assert main(["pipeline", str(capture), "--warehouse", folder, *WHAT]) == 2
+        assert main(["pipeline", CAPTURE, "--warehouse", folder, *WHAT]) == 2
         assert main(["what-if", "--warehouse", folder]) == 0
     return Warehouse(spark, folder)
 
@@ -89,7 +80,7 @@ def test_it_is_the_same_history(table: T.Table, plain: Warehouse, redacted: Ware
     """Row by row, up to the renaming."""
     topic = Redaction(frozenset(Redacted), HOUSE_KEY.encode()).topic_name("ledger")
     of_one, of_other = (
-        Counter(map(in_order, everything_in(warehouse.read(table).drop(*NAMES), topic, "ledger")))
+        Counter(in_order(row.replace(topic, "ledger")) for row in everything_in(warehouse.read(table).drop(*NAMES)))
         for warehouse in (plain, redacted)
     )
 
@@ -97,10 +88,10 @@ def test_it_is_the_same_history(table: T.Table, plain: Warehouse, redacted: Ware
 
 
 def test_it_is_recognised_again_by_its_key_alone(
-    redacted: Warehouse, captures: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    redacted: Warehouse, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The same file lands once; with another key or none nothing lands at all."""
-    argv = ["ingest", str(captures / "hw_truncation"), "--warehouse", redacted.path]
+    argv = ["ingest", CAPTURE, "--warehouse", redacted.path]
     before = redacted.read(T.SOURCE_FILES).count()
 
     for key, what, code, words in (

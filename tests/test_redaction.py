@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql import functions as F
 
 from jobs.cli import main
 from jobs.deliveries import EVENT_TABLES
@@ -25,6 +24,7 @@ from sources.files import SourceFile, discover
 from sources.landing import land
 from sources.lines import read_lines
 from sources.redaction import REDACTED, Redacted, Redaction
+from tests.frames import everything_in
 from tests.telling_capture import HOST, PERSON, SECRETS, TOPIC, telling_capture
 
 EVERYTHING = Redaction(frozenset(Redacted), b"a key of the house")
@@ -34,11 +34,6 @@ ANOTHER_KEY = Redaction(frozenset(Redacted), b"a key of the neighbour")
 def pseudonym(kind: str, name: str) -> str:
     """As docs/guides/share-a-capture.md makes it with openssl."""
     return f"{kind}-" + hmac.new(EVERYTHING.key, f"{kind}:{name}".encode(), hashlib.sha256).hexdigest()[:16]
-
-
-def everything_in(frame: DataFrame) -> list[str]:
-    """Each row with all its columns, as text."""
-    return [row[0] for row in frame.select(F.to_json(F.struct("*"))).collect()]
 
 
 def landed(

@@ -1,0 +1,113 @@
+"""A delivery: a capture's files, how they are to be read, and their way into the landing tables."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypedDict
+
+from jobs.command import capture_option, cluster_option, pattern_option, timezone_option
+from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
+from jobs.ingest_told import find_files, say_what_was_rejected
+from jobs.progress import say, step
+from jobs.redacting import redact_key_option, redact_option, redacting, require_same
+from jobs.session import describe
+from jobs.warehouse import Warehouse
+from schemas.tables import REJECTED_LINES, SOURCE_FILES
+from sources.files import SourceFile
+from sources.files import cluster_id as stated_cluster_id
+from sources.landing import land
+from sources.lines import read_lines
+from sources.log4j import Layout, in_kafkas_layout
+from sources.redaction import Redacted, Redaction
+
+DEFAULT_CLUSTER_ID = "default"
+
+DELIVERY_OPTIONS = (
+    cluster_option, capture_option, timezone_option, pattern_option, redact_option, redact_key_option,
+)  # fmt: skip
+"""How a capture is to be read and named."""
+
+
+class DeliveryArguments(TypedDict):
+    """What a command hands on to `delivery_of`: the values of `DELIVERY_OPTIONS`."""
+
+    cluster_id: str | None
+    capture_id: str | None
+    timezone: str
+    layout: Layout | None
+    redact: frozenset[Redacted]
+    redact_key_file: Path | None
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """A capture's files, whose they are, and how they are read."""
+
+    files: list[SourceFile]
+    cluster_id: str
+    capture_id: str
+    timezone: str
+    layout: Layout | None
+    redaction: Redaction
+
+    @property
+    def size(self) -> int:
+        """Bytes of the files as they lie on disk."""
+        return sum(file.path.stat().st_size for file in self.files)
+
+
+def delivery_of(
+    capture: Path,
+    *,
+    cluster_id: str | None,
+    capture_id: str | None,
+    timezone: str,
+    layout: Layout | None,
+    redact: frozenset[Redacted],
+    redact_key_file: Path | None,
+) -> Delivery:
+    """What is in a folder; looked at before Spark starts, so that a wrong folder or a weak key is told at once."""
+    redaction = redacting(redact, redact_key_file)
+    there = find_files(capture, timezone)
+    cluster = cluster_id or stated_cluster_id(there) or DEFAULT_CLUSTER_ID
+    files = redaction.files(there)
+    return Delivery(files, cluster, capture_id or digest_of(files), timezone, layout, redaction)
+
+
+def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
+    """The rows that landed by table; none where every file had landed before."""
+    cluster, files = delivery.cluster_id, delivery.files
+    with step("open the warehouse") as opening:
+        opening.note = f"cluster {cluster}, names redacted" if delivery.redaction.what else f"cluster {cluster}"
+        facts = require_same(warehouse, delivery.redaction)
+        for table in (*EVENT_TABLES, SOURCE_FILES):
+            warehouse.create(table, facts)
+        if withdraw_unfinished(warehouse, cluster):
+            opening.note += ", took back what an unfinished run had left"
+    new = filter_new(warehouse, cluster, files)
+    if len(new) < len(files):
+        say(f"  {len(files) - len(new)} of {len(files)} files already landed")
+    return _land(warehouse, delivery, new) if new else {}
+
+
+def _land(warehouse: Warehouse, delivery: Delivery, files: list[SourceFile]) -> dict[str, int]:
+    """Rows by table. `source_files`, the mark of success, comes last."""
+    cluster_id = delivery.cluster_id
+    transaction = next_transaction(warehouse, cluster_id, files)
+    earlier = EVENT_TABLES if has_landed(warehouse, cluster_id) else ()  # nothing to look up makes a smaller plan
+    known = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in earlier}
+    describe(warehouse.spark, "parse lines")
+    with step("parse the lines"):
+        lines = in_kafkas_layout(read_lines(warehouse.spark, files), delivery.layout)
+        landing = land(
+            lines, files, cluster_id=cluster_id, capture_id=delivery.capture_id, timezone=delivery.timezone,
+            known=known, redaction=delivery.redaction,
+        )  # fmt: skip
+    rows = {}
+    for table in (*EVENT_TABLES, SOURCE_FILES):
+        frame = landing.source_files if table is SOURCE_FILES else landing.tables[table.name]
+        with step(table.name) as writing:
+            writing.rows = rows[table.name] = warehouse.append(table, frame, transaction).rows
+    say_what_was_rejected(warehouse, cluster_id, rows[REJECTED_LINES.name])
+    return rows

@@ -1,0 +1,47 @@
+"""What an ingest tells: what is there before it is read, and what of it could not be used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from pyspark.sql import functions as F
+
+from jobs.progress import say, step
+from jobs.warehouse import Warehouse
+from replay.sources_found import rejected_shapes
+from schemas.columns import REASON
+from schemas.tables import REJECTED_LINES
+from sources.coverage import Found, found
+from sources.files import SourceFile, capture_root, discover
+
+SHAPES_SHOWN = 10
+"""Shapes of lines that could not be used, as many as are told."""
+
+
+def find_files(capture: Path, timezone: str) -> list[SourceFile]:
+    """The capture's files; looked at before Spark starts, so that a wrong folder is told at once."""
+    with step("look at the capture") as looking:
+        files = discover(capture_root(capture))
+        looking.note = f"{len(files)} files"
+    say_what_is_there(found(files, timezone))
+    return files
+
+
+def say_what_is_there(sources: Sequence[Found]) -> None:
+    """Tell what was found, a line a kind and broker: from when to when, and what it allows."""
+    for it in sources:
+        brokers = ", ".join(map(str, it.brokers))
+        whose = f"broker {brokers}" if len(it.brokers) == 1 else f"brokers {brokers}" if brokers else "cluster"
+        span = f"{it.covered.first:%Y-%m-%d %H:%M} to {it.covered.last:%m-%d %H:%M}" if it.covered.first else ""
+        say(f"    {it.kind.value:<28}{whose:<14}{it.files:>5} files  {span:<32}{it.allows}")
+
+
+def say_what_was_rejected(warehouse: Warehouse, cluster_id: str, rejected: int) -> None:
+    """Tell the commonest shapes of lines that could not be used: a wording not known here shows as one."""
+    if not rejected:
+        return
+    rows = rejected_shapes(warehouse.read(REJECTED_LINES, cluster_id=cluster_id)).orderBy(F.desc("lines"), "shape")
+    say(f"  {rejected:,} lines could not be used; the view rejected_shapes has them all:")
+    for row in rows.limit(SHAPES_SHOWN).collect():
+        say(f"    {row['lines']:>8,}  {row[REASON]}: {row['shape'][:100]}")

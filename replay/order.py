@@ -14,7 +14,7 @@ from replay import names as N
 from replay.leaderships import STATED_LEO
 from replay.next_roles import told_next
 from replay.unheard import unheard_offset
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, NOW, whole
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -58,9 +58,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     monotone = counted.withColumns(
         {
             N.ORDER_NS: F.greatest(F.when(F.col("is_repeat"), clock).otherwise(never_back), _begin_ns()),
-            N.EPOCH_START: F.coalesce(
-                F.col(STATED_LEO), F.min(F.when(append, F.col(C.BASE_OFFSET))).over(Window.partitionBy(*N.LEADERSHIP))
-            ),
+            N.EPOCH_START: F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole())),
         }
     )
     return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, "is_repeat", N.LOADED_US, N.NEXT_ROLE)
@@ -69,7 +67,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
 def _begin_ns() -> Column:
     """Return when the leadership began: a request may be served before the line that tells of it is written."""
     begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-    return F.max(F.when(begins, F.col(N.EVENT_US) * NS_PER_US)).over(Window.partitionBy(*N.LEADERSHIP))
+    return F.max(F.when(begins, F.col(N.EVENT_US) * NS_PER_US)).over(whole())
 
 
 def _with_next_fetches(ordered: DataFrame) -> DataFrame:

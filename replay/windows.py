@@ -29,6 +29,11 @@ def before() -> WindowSpec:
     return place().rowsBetween(FIRST, -1)
 
 
+def whole() -> WindowSpec:
+    """The leadership from its first event to its last, in whatever order."""
+    return Window.partitionBy(*LEADERSHIP).rowsBetween(FIRST, LAST)
+
+
 def tenure_whole() -> WindowSpec:
     """All leaderships in a row of the same running leader."""
     return _tenure().rowsBetween(FIRST, LAST)

@@ -8,13 +8,14 @@ from typing import TypedDict
 
 from jobs.command import capture_option, cluster_option, pattern_option, timezone_option
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
-from jobs.ingest_told import find_files, say_what_was_rejected
+from jobs.ingest_told import say_what_is_there, say_what_was_rejected
 from jobs.progress import say, step
 from jobs.redacting import redact_key_option, redact_option, redacting, require_same
 from jobs.session import describe
 from jobs.warehouse import Warehouse
 from schemas.tables import REJECTED_LINES, SOURCE_FILES
-from sources.files import SourceFile
+from sources.coverage import found
+from sources.files import SourceFile, capture_root, discover
 from sources.files import cluster_id as stated_cluster_id
 from sources.landing import land
 from sources.lines import read_lines
@@ -69,10 +70,19 @@ def delivery_of(
 ) -> Delivery:
     """What is in a folder; looked at before Spark starts, so that a wrong folder or a weak key is told at once."""
     redaction = redacting(redact, redact_key_file)
-    there = find_files(capture, timezone)
+    there = _find_files(capture, timezone)
     cluster = cluster_id or stated_cluster_id(there) or DEFAULT_CLUSTER_ID
     files = redaction.files(there)
     return Delivery(files, cluster, capture_id or digest_of(files), timezone, layout, redaction)
+
+
+def _find_files(capture: Path, timezone: str) -> list[SourceFile]:
+    """The capture's files, and what they are, told."""
+    with step("look at the capture") as looking:
+        files = discover(capture_root(capture))
+        looking.note = f"{len(files)} files"
+    say_what_is_there(found(files, timezone))
+    return files
 
 
 def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:

@@ -3,29 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from pyspark.sql import functions as F
 
-from jobs.progress import say, step
+from jobs.progress import say
 from jobs.warehouse import Warehouse
 from replay.sources_found import rejected_shapes
 from schemas.columns import REASON
 from schemas.tables import REJECTED_LINES
-from sources.coverage import Found, found
-from sources.files import SourceFile, capture_root, discover
+from sources.coverage import Found
 
 SHAPES_SHOWN = 10
 """Shapes of lines that could not be used, as many as are told."""
-
-
-def find_files(capture: Path, timezone: str) -> list[SourceFile]:
-    """The capture's files; looked at before Spark starts, so that a wrong folder is told at once."""
-    with step("look at the capture") as looking:
-        files = discover(capture_root(capture))
-        looking.note = f"{len(files)} files"
-    say_what_is_there(found(files, timezone))
-    return files
 
 
 def say_what_is_there(sources: Sequence[Found]) -> None:

@@ -15,10 +15,9 @@ from pyspark.sql.types import BooleanType, DataType, IntegerType, LongType, Stri
 from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
 from replay.batch_starts import with_recorded_offset
-from replay.ends import REACHED
 from replay.fencing import AT_US, FENCED, REGISTERED, fencings
 from replay.leaderships import LOADED_HW, LOADS, START_US, STATED_HW, STATED_LEO
-from replay.next_roles import NEXT_ROLES
+from replay.next_roles import NEXT_ROLES, REACHED, reached
 from replay.profile import Profile
 from replay.restarts import LOADED_LEO
 from replay.settings import min_isr
@@ -38,7 +37,6 @@ SHAPE: dict[str, DataType] = {
     N.NEW_LOG_START: LongType(), C.SESSION_ID: IntegerType(), C.SESSION_EPOCH: IntegerType(),
     N.RESPONSE_US: LongType(), C.IS_PARKED: BooleanType(), C.RESPONSE_HIGH_WATERMARK: LongType(),
     C.RECORDS_SIZE: LongType(), C.ACKS: IntegerType(), C.ERROR_CODE: IntegerType(), "is_accepted": BooleanType(),
-    REACHED: C.OFFSET_BY_REPLICA,
 }
 # fmt: on
 """Columns of an event before it is placed in its leadership."""
@@ -239,6 +237,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         F.expr(f"shiftleft(1, size({SLOTS})) - 1").alias(N.EVERY_MASK),
         F.when(F.size(LOADS) > 0, _loaded_us()).alias(N.LOADED_US),
         F.try_element_at(F.col(NEXT_ROLES), F.col(C.REPLICA_ID)).alias(N.NEXT_ROLE),
+        reached().alias(REACHED),
     )
 
 

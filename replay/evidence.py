@@ -41,7 +41,7 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     )
     moved = _with_rises(ended).withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     monotone = moved.withColumn(N.ORDER_NS, _never_back(slots))
-    return _with_witnesses(monotone).select(*[name for name in ordered.columns if name != C.BASE_OFFSET], *undecided)
+    return _with_witnesses(monotone).select(*ordered.columns, *undecided).drop(C.BASE_OFFSET)
 
 
 def _never_back(slots: int) -> Column:

@@ -7,10 +7,10 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, follows, listed, replicas_of
-from replay.ends import REACHED
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, smallest_held
 from replay.inferred_isr import bounds_of_inferred
 from replay.names import slot_column
+from replay.next_roles import REACHED
 from replay.profile import Profile
 from replay.starts import START_IS_STATED
 from replay.undecided import with_undecided

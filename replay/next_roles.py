@@ -11,12 +11,16 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS
-from replay.statements import is_of
+from replay.statements import ROLE_LEOS, is_of
+from replay.windows import following
 from schemas import columns as C
+from schemas.kinds import EventType
 from schemas.kinds import StatementKind as S
 
 NEXT_ROLES = "next_roles"
 """map<int,struct<epoch,us,leo,leads>>: by replica, the first role it took in a later epoch, by its own clock."""
+REACHED = "reached"
+"""map<int,bigint>: by replica, the LEO with which it took that role; NULL but where a leader's process ended."""
 
 
 def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
@@ -28,7 +32,7 @@ def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> 
         is_of(S.BECAME_LEADER_LEO).alias("leads"),
     )
     taken = (
-        statements.where(is_of(S.BECAME_LEADER_LEO, S.BECAME_FOLLOWER_LEO))
+        statements.where(is_of(*ROLE_LEOS))
         .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
         .agg(F.min_by(role, C.EVENT_TIME).alias("role"))
     )
@@ -37,8 +41,7 @@ def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> 
         *C.PARTITION_KEY, C.LEADER_EPOCH, F.explode(SLOTS).alias(C.BROKER_ID)
     )  # fmt: skip
     told = of_each.join(taken, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID), "left")
-    of_replica = ", ".join([*C.PARTITION_KEY, C.BROKER_ID])
-    later = F.expr(f"lead(role) IGNORE NULLS OVER (PARTITION BY {of_replica} ORDER BY {C.LEADER_EPOCH})")
+    later = following("role", within=(*C.PARTITION_KEY, C.BROKER_ID), in_order=(C.LEADER_EPOCH,))
     entry = F.struct(C.BROKER_ID, "later")
     return (
         told.withColumn("later", later)
@@ -46,6 +49,12 @@ def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> 
         .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
         .agg(F.map_from_entries(F.collect_list(entry)).alias(NEXT_ROLES))
     )
+
+
+def reached() -> Column:
+    """Return `reached` of an event: the lambda is behind a condition that is seldom true."""
+    ended = F.col(C.EVENT_TYPE) == EventType.RESTART.value
+    return F.when(ended, F.transform_values(NEXT_ROLES, lambda _, role: role["leo"]))
 
 
 def told_next(next_fetch: Column, next_fetch_us: Column, next_epoch: Column) -> tuple[Column, Column]:

@@ -71,7 +71,7 @@ def _begin_ns() -> Column:
 
 
 def _with_next_fetches(ordered: DataFrame) -> DataFrame:
-    """Return the events, each fetch with what its replica's next one tells of it."""
+    """Return the events, each fetch with what its replica's next one, or its next role, tells of it."""
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     next_us = F.lead(F.expr(N.ORDER_US)).over(of_replica)

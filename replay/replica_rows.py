@@ -116,7 +116,7 @@ def _state(slot: int) -> Column:
     remote = F.col(slot_column(C.REMOTE_LEO, slot))
     unsure = F.col(N.IS_UNSURE) & ~leads
     last = F.col(slot_column(_OPEN, slot))
-    open_end = F.coalesce(last["may_be"], F.lit(False)) & ~leads
+    open_end = F.coalesce(last["may_be"], F.lit(False))
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
     leo_high = F.when(open_end, F.greatest(leo, last["leo"])).otherwise(leo)
     hw_high = F.when(open_end, F.greatest(clamped, last["hw"])).otherwise(clamped)

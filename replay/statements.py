@@ -8,6 +8,9 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas.kinds import StatementKind
 
+ROLE_LEOS = (StatementKind.BECAME_LEADER_LEO, StatementKind.BECAME_FOLLOWER_LEO)
+"""The LEO a replica states as it takes a role."""
+
 
 def is_of(*kinds: StatementKind) -> Column:
     """Return whether the statement is of one of the kinds."""

@@ -89,7 +89,7 @@ def reconstruct(
         landed = with_shown_leaderships(landed)
     roles = keep(roles_with_loads(landed))
     begun, restarts = keep(leaderships(roles)), keep(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
-    ended = ends(roles, landed[T.BROKER_STATEMENTS.name])
+    ended = ends(roles)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
     states = keep(remembered(leader_states(ordered, slots, profile), slots))
     starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)

@@ -5,6 +5,8 @@ Functions and not constants: a `WindowSpec` needs a running session, an import m
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, Window, WindowSpec
 from pyspark.sql import functions as F
 
@@ -72,12 +74,10 @@ def carried(value: Column, window: WindowSpec) -> Column:
     return F.last(value, ignorenulls=True).over(window)
 
 
-def following(column: str) -> Column:
-    """Return the next value of `column` that is not NULL, after this event in its leadership.
+def following(column: str, within: Sequence[str] = LEADERSHIP, in_order: Sequence[str] = IN_ORDER) -> Column:
+    """Return the next value of `column` that is not NULL: after this event in its leadership, where not said otherwise.
 
     In SQL, for the API has no `lead` that ignores NULLs; a frame from here to the end would be read anew a row, and one
     of the leadership in reverse would take a sort.
     """
-    return F.expr(
-        f"lead({column}) IGNORE NULLS OVER (PARTITION BY {', '.join(LEADERSHIP)} ORDER BY {', '.join(IN_ORDER)})"
-    )
+    return F.expr(f"lead({column}) IGNORE NULLS OVER (PARTITION BY {', '.join(within)} ORDER BY {', '.join(in_order)})")

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
+from schemas import columns as C
 from schemas.tables import FETCH_EVENTS
 from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
@@ -172,6 +173,12 @@ def test_a_consumer_and_a_diverging_answer(spark: SparkSession, ids: DataFrame) 
     (row,) = fetched(spark, ids, [text])
     assert (row.replica_id, row.replica_epoch) == (-1, -1)
     assert (row.error_code, row.diverging_epoch, row.diverging_end_offset) == (0, 2, 8)
+
+
+def test_a_fetch_lacks_nothing_but_its_delivery(spark: SparkSession, ids: DataFrame) -> None:
+    """Every column of the table, but for those that name cluster and capture."""
+    (row,) = fetched(spark, ids, [fetch((0, -1), {0: 10})])
+    assert set(row.asDict()) == {*map(str, FETCH_EVENTS.columns)} - {C.CLUSTER_ID, C.CAPTURE_ID}
 
 
 @pytest.mark.captured

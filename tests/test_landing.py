@@ -91,6 +91,23 @@ def matches(root: Path, log: str, pattern: str) -> int:
     return sum(text.count(pattern) for text in texts)
 
 
+def hold_the_counts(source_files: DataFrame, root: Path) -> None:
+    """Each line of each file below `root` was read once, and has one outcome."""
+    found = counts(source_files)
+    assert {file: read for file, (read, *_) in found.items() if read} == lines_in(root)
+    assert all(read == landed + rejected + ignored for read, landed, rejected, ignored in found.values())
+
+
+@pytest.mark.long
+@pytest.mark.captured
+def test_all_captures_are_one_delivery_if_they_come_as_one(spark: SparkSession, captures: Path) -> None:
+    """Brokers of five clusters with the same numbers: each file's lines are counted by themselves, none is rejected."""
+    landing = landing_of(spark, captures)
+
+    hold_the_counts(landing.source_files, captures)
+    assert landing.tables[T.REJECTED_LINES.name].count() == 0
+
+
 @pytest.mark.captured
 def test_nothing_of_the_real_captures_is_lost_or_rejected(
     landed_capture: Callable[[str], Tables], captures: Path
@@ -98,9 +115,7 @@ def test_nothing_of_the_real_captures_is_lost_or_rejected(
     """All five: each line counted once, none rejected, as many rows as grep finds lines."""
     each = {path.name: landed_capture(path.name) for path in sorted(captures.iterdir()) if path.is_dir()}
     for name, tables in each.items():
-        found = counts(tables[T.SOURCE_FILES.name])
-        assert {file: read for file, (read, *_) in found.items() if read} == lines_in(captures / name / "capture")
-        assert all(read == landed + rejected + ignored for read, landed, rejected, ignored in found.values())
+        hold_the_counts(tables[T.SOURCE_FILES.name], captures / name / "capture")
     landing = union(each.values())
     changes, stated = landing[T.LEADER_CHANGES.name], landing[T.BROKER_STATEMENTS.name]
     by_kind = dict(changes.groupBy(C.CHANGE_KIND).count().collect())  # type: ignore[arg-type]

@@ -42,7 +42,7 @@ def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
     """From the ordered events to `leader_timeline` the events are where they must be: all windows agree on that."""
     roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
     begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
-    ended = ends(roles, landed[BROKER_STATEMENTS.name])
+    ended = ends(roles)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, Profile()).localCheckpoint()
     states = remembered(leader_states(ordered, SLOTS, Profile()), SLOTS)
     summaries = last_responses(states, SLOTS).localCheckpoint()
@@ -75,7 +75,7 @@ def test_events_are_shuffled_once_and_sorted_four_times(landed: dict[str, DataFr
     """By stream, by replica, by the clock, and by the evidence: every other window goes along with one of these."""
     roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
     begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
-    ended = ends(roles, landed[BROKER_STATEMENTS.name])
+    ended = ends(roles)
     profile = Profile(has_outsiders=False)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, profile)
     plan = plan_of(remembered(leader_states(ordered, SLOTS, profile), SLOTS))

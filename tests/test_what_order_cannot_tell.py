@@ -112,14 +112,12 @@ def of_killed(topic: str, reached: int) -> dict[str, list[Row]]:
 
 def of_lost(topic: str, isr: list[int]) -> dict[str, list[Row]]:
     """The line of an append of [10, 20) is lost, and no dump has it; the followers ask for what comes after it."""
-    asked = [fetch(topic, ms, replica, at_offset, 0) for ms, replica, at_offset in ((20, 2, 10), (30, 3, 10))]
-    later = [fetch(topic, ms, replica, at_offset, 0) for ms, replica, at_offset in ((60, 2, 20), (70, 3, 20))]
-    for row in (*asked, *later):
-        row |= {"is_parked": True, "response_high_watermark": -1}
+    asked = ((20, 2, 10), (30, 3, 10), (60, 2, 20), (70, 3, 20))
+    parked = {"is_parked": True, "response_high_watermark": -1}
     return {
         "leader_changes": [begins(topic, isr=isr)],
         "produce_events": [append(topic, 10, 0, 10), append(topic, 100, 20, 30)],
-        "fetch_events": [*asked, *later],
+        "fetch_events": [fetch(topic, ms, replica, offset, 0) | parked for ms, replica, offset in asked],
     }
 
 

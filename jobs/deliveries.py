@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from jobs.errors import CouldNotRunError
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Commit, Transaction, Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.tables import LANDING_TABLES, SOURCE_FILES, Table
@@ -26,6 +26,7 @@ EVENT_TABLES = tuple(table for table in LANDING_TABLES if table is not SOURCE_FI
 
 IDENTITY = (C.DIGEST, C.KIND, C.BROKER_ID)
 LANDED_FROM = (C.CAPTURE_ID, C.SOURCE_FILE)
+_INGEST = "ingest "
 
 
 def landed_events(warehouse: Warehouse, cluster_id: str) -> dict[str, DataFrame]:
@@ -104,12 +105,17 @@ def _is_from(file: Row) -> Column:
     return is_from
 
 
+def ingested(commit: Commit) -> bool:
+    """Whether a commit landed a delivery, of whatever cluster."""
+    return commit.note.startswith(_INGEST)
+
+
 def _prefix(cluster_id: str) -> str:
     """How the names of this cluster's transactions begin."""
-    return f"ingest {cluster_id} "
+    return f"{_INGEST}{cluster_id} "
 
 
 def _latest(warehouse: Warehouse, table: Table, cluster_id: str) -> str:
     """Name of the last delivery of this cluster that the table has a commit of; '' for none."""
-    names = (commit.transaction for commit in warehouse.commits(table))
+    names = (commit.note for commit in warehouse.commits(table))
     return next((name for name in names if name.startswith(_prefix(cluster_id))), "")

@@ -23,6 +23,7 @@ from schemas.kinds import FileKind
 from schemas.tables import SOURCE_FILES
 from sources.files import SourceFile
 from sources.synthetic.landing import Delivery, landing, source_files
+from sources.synthetic.part import WHOLE, Part
 from sources.synthetic.rounds import Forms, forms_of
 from sources.synthetic.scenario import Scenario, ScenarioError, read_scenario
 from sources.synthetic.truth import truth as truth_of
@@ -32,18 +33,21 @@ BYTES_AN_EVENT = 20
 """Of an event in the landing tables, nearly: it decides which settings a local session gets."""
 
 
-def generate_cluster(warehouse: Warehouse, forms: Forms, *, cluster_id: str, capture_id: str | None) -> dict[str, int]:
-    """Rows by table that landed; none where the same scenario had landed before."""
+def generate_cluster(
+    warehouse: Warehouse, forms: Forms, *, cluster_id: str, capture_id: str | None, part: Part = WHOLE
+) -> dict[str, int]:
+    """Rows by table that landed; none where the same part of the scenario had landed before."""
     for table in (*EVENT_TABLES, SOURCE_FILES):
         warehouse.create(table)
     withdraw_unfinished(warehouse, cluster_id)
-    file = _scenario_file(forms.scenario)
+    file = _scenario_file(forms.scenario, part)
     if not filter_new(warehouse, cluster_id, [file]):
         say("  this scenario has landed already")
         return {}
     delivery = Delivery(cluster_id, capture_id or digest_of([file]), file.name)
     transaction = next_transaction(warehouse, cluster_id, [file])
-    frames = landing(warehouse.spark, forms, delivery)
+    of_all = landing(warehouse.spark, forms, delivery)
+    frames = {name: part.of(rows, forms.scenario) for name, rows in of_all.items()}
     rows = {}
     for table in EVENT_TABLES:
         if table.name in frames:
@@ -53,10 +57,11 @@ def generate_cluster(warehouse: Warehouse, forms: Forms, *, cluster_id: str, cap
     return rows | {SOURCE_FILES.name: warehouse.append(SOURCE_FILES, told, transaction).rows}
 
 
-def _scenario_file(scenario: Scenario) -> SourceFile:
-    """The scenario as a file of a delivery: the same scenario lands once."""
-    digest = hashlib.sha256(scenario.model_dump_json().encode()).hexdigest()
-    return SourceFile(Path("scenario.yaml"), "scenario.yaml", FileKind.SCENARIO, NO_REPLICA, digest)
+def _scenario_file(scenario: Scenario, part: Part) -> SourceFile:
+    """The scenario, or a part of it, as a file of a delivery: the same one lands once."""
+    told = scenario.model_dump_json() + ("" if part == WHOLE else part.name)
+    digest = hashlib.sha256(told.encode()).hexdigest()
+    return SourceFile(Path(part.name), part.name, FileKind.SCENARIO, NO_REPLICA, digest)
 
 
 def write_truth(statements: DataFrame, folder: Path) -> None:
@@ -84,24 +89,33 @@ def write_truth(statements: DataFrame, folder: Path) -> None:
 @click.option("--hot-share", type=float, metavar="SHARE", help="Share of all events that partition 0 has.")
 @click.option("--seed", type=int, metavar="N", help="Another seed is another cluster.")
 @click.option(
+    "--since", type=float, default=0.0, metavar="SHARE", help="Land what happens from this share of the time on."
+)
+@click.option(
+    "--until", type=float, default=1.0, metavar="SHARE", help="Land what happens before this share of the time."
+)
+@click.option(
     "--truth", type=click.Path(file_okay=False, path_type=Path), help="Folder for truth.jsonl.gz, for `agree`."
 )
 @options(warehouse_option, cluster_option, capture_option, debug_option)
 def generate(
     scenario: Path | None, truth: Path | None, warehouse: Home, cluster_id: str | None, capture_id: str | None,
-    **given: float | None,
+    since: float, until: float, **given: float | None,
 ) -> None:  # fmt: skip
     """Land the events of a synthetic cluster, of any size, with faults as a scenario says.
 
-    What is given on the command line takes the place of what the file says. The same scenario lands once.
+    What is given on the command line takes the place of what the file says. The same scenario lands once, or part by
+    part: --until 0.9 and later --since 0.9 are two deliveries of one cluster.
     """
     try:
-        forms = forms_of(read_scenario(scenario, **given))
+        forms, part = forms_of(read_scenario(scenario, **given)), Part(since, until)
     except ScenarioError as error:
         raise click.UsageError(str(error)) from error
     target = open_warehouse("generate", warehouse, input_bytes=forms.scenario.events * BYTES_AN_EVENT, makes=True)
     with alone(target.path):
-        rows = generate_cluster(target, forms, cluster_id=cluster_id or DEFAULT_CLUSTER_ID, capture_id=capture_id)
+        rows = generate_cluster(
+            target, forms, cluster_id=cluster_id or DEFAULT_CLUSTER_ID, capture_id=capture_id, part=part
+        )
     if truth is not None:
         truth.mkdir(parents=True, exist_ok=True)
         write_truth(truth_of(target.spark, forms), truth)

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 
 import click
 from pyspark.sql import DataFrame
 
 from jobs.alone import alone
 from jobs.command import cluster_option, debug_option, options, run
+from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
+from jobs.new_rows import Landed, MustReplayAllError
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, step
 from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_marks import mark_of
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
@@ -22,66 +27,87 @@ from replay.incidents import incidents
 from replay.profile import Profile
 from replay.timelines import Keep, Timelines
 from replay.timelines import reconstruct as replay_events
-from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELINE_TABLES, TRUNCATIONS, Table
+from schemas.tables import INCIDENTS, TIMELINE_TABLES, Table
 
 
-def reconstruct_cluster(warehouse: Warehouse, cluster_id: str) -> dict[str, int]:
+@dataclass(frozen=True)
+class Replay:
+    """What a replay writes: rows, and in whose place."""
+
+    timelines: Timelines
+    profile: Profile
+    after: datetime | None = None
+    """Only rows after it are replaced; None: all."""
+
+
+def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool = False) -> dict[str, int]:
     """Rows by timeline table, each replaced at once for this cluster."""
     landed = landed_events(warehouse, cluster_id)
     with keeping() as keep:
-        with step("look at the events") as looking:
-            assigned = keep(assignments(landed))
-            slots, profile = slots_of(assigned), profile_of(landed, assigned)
-            looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
-        rows = _write(warehouse, replay_events(landed, assigned, slots, profile, keep), cluster_id)
-        return rows | _write_incidents(warehouse, landed, cluster_id, profile, keep)
+        replay = _whole(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
+        mark = mark_of(warehouse, cluster_id, replay.profile).text()
+        rows = {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}
+        # Read from the tables just written: in one plan each finder would replay everything again.
+        stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
+        found = incidents(
+            landed, stands.leader_timeline, stands.replica_timeline, stands.truncations, replay.profile, keep
+        )
+        rows[INCIDENTS.name] = write_table(warehouse, INCIDENTS, found, cluster_id, note=mark)
+        return {table.name: rows[table.name] for table in TIMELINE_TABLES}
 
 
-def _write(warehouse: Warehouse, timelines: Timelines, cluster_id: str) -> dict[str, int]:
-    """Rows by table, each written in one commit."""
-    return {
-        table.name: write_table(warehouse, table, getattr(timelines, table.name), cluster_id)
-        for table in TIMELINE_TABLES
-        if table.name in vars(timelines)
-    }
+def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:
+    """A replay of what the last one left open and of what has landed since; of everything where that is not sure."""
+    with step("look for the last replay") as looking:
+        try:
+            going_on = continued(warehouse, cluster_id, landed, keep)
+        except MustReplayAllError as reason:
+            looking.note = f"everything is replayed: {reason}"
+        else:
+            looking.note = f"goes on from {going_on.until:%Y-%m-%d %H:%M:%S} UTC"
+            return Replay(going_on.timelines, going_on.profile, going_on.until)
+    return _whole(landed, keep)
 
 
-def _write_incidents(
-    warehouse: Warehouse,
-    landed: Mapping[str, DataFrame],
-    cluster_id: str,
-    profile: Profile,
-    keep: Keep,
-) -> dict[str, int]:
-    """Rows by table. Read from the tables just written: in one plan each finder would replay everything again."""
-    leaders, replicas, cuts = (
-        warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
-    )
-    found = incidents(landed, leaders, replicas, cuts, profile, keep)
-    return {INCIDENTS.name: write_table(warehouse, INCIDENTS, found, cluster_id)}
+def _whole(landed: Landed, keep: Keep) -> Replay:
+    """A replay of everything."""
+    with step("look at the events") as looking:
+        assigned = keep(assignments(landed))
+        slots, profile = slots_of(assigned), profile_of(landed, assigned)
+        looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
+    return Replay(replay_events(landed, assigned, slots, profile, keep), profile)
 
 
-def write_table(warehouse: Warehouse, table: Table, frame: DataFrame, cluster_id: str) -> int:
-    """Rows of the table, written in the place of the cluster's."""
+def _write(warehouse: Warehouse, table: Table, replay: Replay, cluster_id: str, mark: str) -> int:
+    """Rows of the table, written in the place of those that the replay may change."""
+    rows = None if replay.after is None else AFTER[table].format(moment=f"TIMESTAMP '{replay.after.isoformat()}'")
+    return write_table(warehouse, table, getattr(replay.timelines, table.name), cluster_id, rows=rows, note=mark)
+
+
+def write_table(
+    warehouse: Warehouse, table: Table, frame: DataFrame, cluster_id: str, *, rows: str | None = None, note: str = ""
+) -> int:
+    """Rows of the table, written in the place of the cluster's, or of those of them that `rows` (SQL) says."""
     warehouse.create(table)
     with step(table.name) as writing:
-        writing.rows = warehouse.replace(table, frame, cluster_id).rows
+        writing.rows = warehouse.replace(table, frame, cluster_id, rows=rows, note=note).rows
     return writing.rows
 
 
 @click.command("reconstruct", cls=Configured, epilog="Example: tidegauge reconstruct --warehouse /tmp/lake")
+@click.option("--all", "all_anew", is_flag=True, help="Replay everything, also what an earlier replay has settled.")
 @options(warehouse_option, cluster_option, debug_option)
-def reconstruct(warehouse: Home, cluster_id: str | None) -> None:
+def reconstruct(warehouse: Home, cluster_id: str | None, all_anew: bool) -> None:
     """Replay what has landed and write the timelines.
 
-    Without --cluster-id every cluster of the warehouse is replayed. The result equals a replay of all deliveries in
-    one piece, and replaces the timelines of the cluster at once: running it again changes nothing.
+    Without --cluster-id every cluster of the warehouse is replayed. Where deliveries have landed since the last replay
+    it goes on from there; the result equals a replay of all deliveries in one piece. Running it again changes nothing.
     """
     target = open_warehouse("reconstruct", warehouse)
     summary = []
     with alone(target.path):
         for cluster in landed_clusters(target, cluster_id):
-            rows = reconstruct_cluster(target, cluster)
+            rows = reconstruct_cluster(target, cluster, all_anew=all_anew)
             summary += [(cluster, name, f"{count:,}") for name, count in rows.items()]
     print_table(("cluster", "table", "rows written"), summary)
 

@@ -31,6 +31,22 @@ def slots_of(assigned: DataFrame) -> int:
 
 
 def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
+    """The protocol the cluster spoke last, and which of the engine's stages its events need."""
+    return replace(
+        protocol_of(landed),
+        has_transactions=not transactional(landed).isEmpty(),
+        has_outsiders=not outsiders(landed, assigned).isEmpty(),
+        has_silence=not silent_moments(landed).isEmpty(),
+        has_untold_isr=not untold_isrs(landed).isEmpty(),
+    )
+
+
+def transactional(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row if some append belongs to a transaction, else none."""
+    return landed[PRODUCE_EVENTS.name].where(F.col(C.IS_TRANSACTIONAL)).limit(1)
+
+
+def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:
     """The protocol the cluster spoke last, by its own settings; the newest one where they do not tell."""
     asked = (KAFKA_VERSION, *PROTOCOL, LAG_TIME)
     settings = landed[SETTINGS.name].where(F.col(C.NAME).isin(*asked) & F.col(C.VALUE).isNotNull())
@@ -38,12 +54,4 @@ def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     latest: dict[str, str] = {row[0]: row[1] for row in rows}
     protocol = next((latest[name] for name in PROTOCOL if name in latest), None)
     lag_time = latest.get(LAG_TIME)
-    profile = profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
-    transactional = landed[PRODUCE_EVENTS.name].where(F.col(C.IS_TRANSACTIONAL)).limit(1)
-    return replace(
-        profile,
-        has_transactions=not transactional.isEmpty(),
-        has_outsiders=not outsiders(landed, assigned).isEmpty(),
-        has_silence=not silent_moments(landed).isEmpty(),
-        has_untold_isr=not untold_isrs(landed).isEmpty(),
-    )
+    return profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))

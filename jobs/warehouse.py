@@ -39,11 +39,12 @@ class Transaction(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A table's commit: what it wrote, and the transaction it was for ('' for none)."""
+    """A table's commit, and the rows that it wrote."""
 
     version: int
     rows: int
-    transaction: str
+    note: str
+    """Name of the transaction it was for, or what else its job had to say; '' for nothing."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +88,17 @@ class Warehouse:
         self.place.save(writer, table)
         return self.commits(table, limit=1)[0]
 
-    def replace(self, table: Table, frame: DataFrame, cluster_id: str) -> Commit:
-        """Put `frame` in the place of all rows of a cluster, at once; Delta refuses rows of another one."""
+    def replace(
+        self, table: Table, frame: DataFrame, cluster_id: str, *, rows: str | None = None, note: str = ""
+    ) -> Commit:
+        """Put `frame` in the place of a cluster's rows, or of `rows` (SQL) of them, at once; Delta refuses other rows.
+
+        `note` is kept with the commit.
+        """
         describe(self.spark, f"replace {table.name}")
         writer = table.conform(frame).write.format("delta").mode("overwrite")
-        self.place.save(writer.option("replaceWhere", _is_of(cluster_id)), table)
+        which = _is_of(cluster_id) if rows is None else f"{_is_of(cluster_id)} AND ({rows})"
+        self.place.save(writer.option("replaceWhere", which).option("userMetadata", note), table)
         return self.commits(table, limit=1)[0]
 
     def delete(self, table: Table, cluster_id: str, condition: Column) -> None:

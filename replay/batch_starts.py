@@ -17,7 +17,8 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
 
-_BATCH_START = "batch_start"
+BATCH_START = "batch_start"
+"""bigint: first offset of the batch."""
 
 
 def with_recorded_offset(fetches: DataFrame, landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
@@ -26,8 +27,8 @@ def with_recorded_offset(fetches: DataFrame, landed: Mapping[str, DataFrame], pr
     at_start = starts.withColumnRenamed(C.OFFSET, C.FETCH_OFFSET)
     known = fetches.join(F.broadcast(at_start), C.on_partition(C.FETCH_OFFSET), "left")
     at_log_start = F.col(C.RESPONSE_LOG_START_OFFSET) == F.col(C.FETCH_OFFSET)
-    recorded: Column = F.when(F.lit(profile.records_batch_start) & at_log_start, F.col(_BATCH_START))
-    return known.withColumn(C.FETCH_OFFSET, F.coalesce(recorded, C.FETCH_OFFSET)).drop(_BATCH_START)
+    recorded: Column = F.when(F.lit(profile.records_batch_start) & at_log_start, F.col(BATCH_START))
+    return known.withColumn(C.FETCH_OFFSET, F.coalesce(recorded, C.FETCH_OFFSET)).drop(BATCH_START)
 
 
 def batch_starts(statements: DataFrame, produced: DataFrame) -> DataFrame:
@@ -37,4 +38,4 @@ def batch_starts(statements: DataFrame, produced: DataFrame) -> DataFrame:
     batches = produced.select(*C.PARTITION_KEY, C.BASE_OFFSET, C.LAST_OFFSET)
     inside = (F.col(C.BASE_OFFSET) < F.col(C.OFFSET)) & (F.col(C.OFFSET) <= F.col(C.LAST_OFFSET))
     within = batches.join(F.broadcast(starts), C.on_partition()).where(inside)
-    return within.groupBy(*C.PARTITION_KEY, C.OFFSET).agg(F.max(C.BASE_OFFSET).alias(_BATCH_START))
+    return within.groupBy(*C.PARTITION_KEY, C.OFFSET).agg(F.max(C.BASE_OFFSET).alias(BATCH_START))

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import slot_of
 from replay.leaderships import LOADED_HW, START_US, STATED_HW
+from replay.settled import SETTLED_HW, SETTLED_IS_STATED, Settled
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
@@ -47,10 +48,18 @@ def last_responses(states: DataFrame, slots: int) -> DataFrame:
 
 
 def leadership_starts(
-    summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned: DataFrame, slots: int
+    summaries: DataFrame,
+    begun: DataFrame,
+    loads: DataFrame,
+    assigned: DataFrame,
+    slots: int,
+    settled: Settled | None = None,
 ) -> DataFrame:
-    """One row per leadership: `start_high_watermark` (-1 unknown) and whether it is a broker's word."""
-    history = _history(summaries, begun, loads, assigned)
+    """One row per leadership: `start_high_watermark` (-1 unknown) and whether it is a broker's word.
+
+    Of a leadership that is `settled` the start is its HW at that moment.
+    """
+    history = _history(summaries, _with_settled(begun, settled), loads, assigned)
     nobody = F.array_repeat(F.lit(None).cast(_OWN), slots)
     begin = F.struct(nobody.alias("own"), F.array().cast(f"array<{_START}>").alias("starts"))
     folded = history.withColumn("folded", F.aggregate("history", begin, _next))
@@ -69,11 +78,11 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
     """One row per partition: `history`, its leaderships and its followers' restarts in order."""
     fields = (
         C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, N.RISEN_TO,
-        N.EPOCH_START, "ended_us", "heard",
+        N.EPOCH_START, "ended_us", "heard", SETTLED_HW, SETTLED_IS_STATED,
     )  # fmt: skip
     numbered = begun.join(F.broadcast(assigned), C.on_partition())
     led = numbered.join(summaries, [*N.LEADERSHIP]).withColumn(N.SLOT, F.lit(UNKNOWN_OFFSET))
-    unsaid = {c: F.lit(None).cast("bigint") for c in (STATED_HW, N.RISEN_TO, N.EPOCH_START, "ended_us")}
+    unsaid = {c: F.lit(None).cast("bigint") for c in (STATED_HW, N.RISEN_TO, N.EPOCH_START, "ended_us", SETTLED_HW)}
     restarted = loads.join(assigned, C.on_partition()).withColumns(
         {
             N.INCARNATION: F.lit(_LOAD),
@@ -81,11 +90,21 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
             N.LEADER_SLOT: F.lit(UNKNOWN_OFFSET),
             N.SLOT: slot_of(F.col(C.BROKER_ID)),
             "heard": F.lit(None).cast(_HEARD),
+            SETTLED_IS_STATED: F.lit(None).cast("boolean"),
             **unsaid,
         }
     )
     both = led.select(*C.PARTITION_KEY, *fields).unionByName(restarted.select(*C.PARTITION_KEY, *fields))
     return both.groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_list(F.struct(*fields))).alias("history"))
+
+
+def _with_settled(begun: DataFrame, settled: Settled | None) -> DataFrame:
+    """Return the leaderships with their HW at the moment, NULL where nothing is settled."""
+    if settled is None:
+        unsettled = {SETTLED_HW: F.lit(None).cast("bigint"), SETTLED_IS_STATED: F.lit(None).cast("boolean")}
+        return begun.withColumns(unsettled)
+    stood = settled.leaderships.select(*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, SETTLED_HW, SETTLED_IS_STATED)
+    return begun.join(F.broadcast(stood), C.on_partition(C.LEADER_EPOCH, N.INCARNATION), "left")
 
 
 def _next(so_far: Column, step: Column) -> Column:
@@ -126,7 +145,9 @@ def _start(own: Column, leadership: Column) -> Column:
     begin = leadership[N.EPOCH_START]
     value = F.coalesce(stated, rebuilt, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))
     is_rebuilt = leadership[LOADED_HW].isNull() & (value == carried) & ~own["is_stated"]
+    hw = F.when(begin >= 0, F.least(value, begin)).otherwise(value).cast("bigint")
+    is_stated = F.coalesce(begin != 0, F.lit(True)) & ~F.coalesce(is_rebuilt, F.lit(False))
     return F.struct(
-        F.when(begin >= 0, F.least(value, begin)).otherwise(value).cast("bigint").alias("hw"),
-        (F.coalesce(begin != 0, F.lit(True)) & ~F.coalesce(is_rebuilt, F.lit(False))).alias("is_stated"),
+        F.coalesce(leadership[SETTLED_HW], hw).alias("hw"),
+        F.coalesce(leadership[SETTLED_IS_STATED], is_stated).alias("is_stated"),
     )

@@ -27,6 +27,7 @@ from replay.replica_rows import replica_states, replica_timeline
 from replay.responses import with_responses
 from replay.restarts import follower_restarts
 from replay.settings import with_min_isr_changes
+from replay.settled import Settled, numbered_on
 from replay.shown import with_shown_leaderships
 from replay.stable import transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
@@ -76,13 +77,19 @@ def ordered_events(
 
 
 def reconstruct(
-    landed: Mapping[str, DataFrame], assigned: DataFrame, slots: int, profile: Profile, keep: Keep = as_it_is
+    landed: Mapping[str, DataFrame],
+    assigned: DataFrame,
+    slots: int,
+    profile: Profile,
+    keep: Keep = as_it_is,
+    settled: Settled | None = None,
 ) -> Timelines:
     """Return the timelines of all partitions in `landed`.
 
     `landed` maps names of `schemas.tables.LANDING_TABLES` to their rows, of one cluster; `assigned` is
     `replay.assignment.assignments` of them and `slots` the size of its longest; `profile` the protocol the cluster
-    spoke.
+    spoke. With `settled`, `landed` is `tail.tail_of` a moment before it, and what comes after it is as in a replay of
+    everything.
     """
     landed = with_untold_leaderships(landed)
     if profile.has_untold_isr:
@@ -92,7 +99,8 @@ def reconstruct(
     ended = ends(roles)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
     states = keep(remembered(leader_states(ordered, slots, profile), slots))
-    starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots)
+    starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots, settled)
+    states = states if settled is None else numbered_on(states, settled, assigned)
     known = with_high_watermark(states, starts, assigned, slots, profile)
     replicas = replica_states(known, slots)
     if profile.has_silence:
@@ -107,5 +115,5 @@ def reconstruct(
     return Timelines(
         leader_timeline=leader_timeline(stable, slots, profile),
         replica_timeline=replica_timeline(replicas),
-        truncations=truncations(landed, replicas, profile),
+        truncations=truncations(landed, replicas, profile, settled),
     )

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.profile import Profile
+from replay.settled import Settled, since_then, up_to
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
@@ -23,11 +24,18 @@ _REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
 _CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
 
 
-def truncations(landed: Mapping[str, DataFrame], states: DataFrame, profile: Profile) -> DataFrame:
+def truncations(
+    landed: Mapping[str, DataFrame], states: DataFrame, profile: Profile, settled: Settled | None = None
+) -> DataFrame:
     """One row per truncation that removed records, of `schemas.tables.TRUNCATIONS`; `states` is `replica_states`."""
-    rebuilt = _numbered(_rebuilt(states, profile)).alias("rebuilt")
-    stated = _numbered(_stated(landed)).alias("stated")
-    both = rebuilt.join(stated, [*_REPLICA, C.TO_OFFSET, "number"], "full")
+    rebuilt, stated = _rebuilt(states, profile), _stated(landed)
+    if settled is not None:
+        rebuilt, stated = since_then(rebuilt, settled), stated.where(~up_to(settled.since_us, C.EVENT_TIME))
+    both = (
+        _numbered(rebuilt)
+        .alias("rebuilt")
+        .join(_numbered(stated).alias("stated"), [*_REPLICA, C.TO_OFFSET, "number"], "full")
+    )
 
     def either(first: str, second: str, column: str) -> Column:
         return F.coalesce(F.col(f"{first}.{column}"), F.col(f"{second}.{column}")).alias(column)

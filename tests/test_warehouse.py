@@ -92,7 +92,7 @@ def test_an_append_counts_its_rows_and_lands_once(warehouse: Warehouse, spark: S
     again = warehouse.append(INCIDENTS, two, Transaction("t", 1))
     other = warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("three", "a")), Transaction("u", 1))
 
-    assert (first.version, first.rows, first.transaction) == (1, 2, "t")
+    assert (first.version, first.rows, first.note) == (1, 2, "t")
     assert again == first
     assert (other.version, other.rows) == (2, 1)
     assert ids(warehouse) == ["one", "three", "two"]

@@ -1,0 +1,94 @@
+"""A replay that goes on from the one before: from which moment, and what it writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from jobs.new_rows import Landed, new_rows, require
+from jobs.replay_inputs import protocol_of, slots_of, transactional
+from jobs.warehouse import Warehouse
+from replay.assignment import assignments, outsiders
+from replay.continued import additions, unlike
+from replay.news import UNTIL_US, reach_us, settled_until
+from replay.profile import Profile
+from replay.settled import Settled, settled_leaderships, up_to
+from replay.shown import untold_isrs
+from replay.silence import silent_moments
+from replay.tail import is_later, tail_of
+from replay.timelines import Keep, Timelines, reconstruct
+from schemas import columns as C
+from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, TRUNCATIONS
+
+AFTER = {
+    REPLICA_TIMELINE: "valid_to IS NULL OR valid_to > {moment}",
+    TRUNCATIONS: "event_time > {moment}",
+    LEADER_TIMELINE: "event_time > {moment}",
+}
+"""By timeline, in the order in which they are written (`replay_marks`): the rows (SQL) that news may change."""
+
+
+@dataclass(frozen=True)
+class Continued:
+    """What a replay that goes on writes."""
+
+    timelines: Timelines
+    """The rows that take the place of those `AFTER` the moment."""
+    until: datetime
+    """The moment, UTC."""
+    profile: Profile
+
+
+def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Continued:
+    """The last replay of the cluster, gone on from.
+
+    Raises MustReplayAllError where only a replay of everything is sure to be right.
+    """
+    protocol = protocol_of(landed)
+    new = new_rows(warehouse, cluster_id, landed, protocol)
+    stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
+    profile = protocol.what_if(has_outsiders=_has_outsiders(landed, new))
+    until_us = _moment(new, stands, profile)
+    since_us = F.lit(until_us) - reach_us(profile)
+    tail = tail_of(landed, since_us)
+    assigned = keep(assignments(tail))
+    _require_plain(tail, since_us, until_us)
+    before = stands.leader_timeline.where(up_to(until_us, C.EVENT_TIME))
+    settled = Settled(until_us, since_us, keep(settled_leaderships(before)))
+    replayed = reconstruct(tail, assigned, slots_of(assigned), profile, keep, settled)
+    # Looked at and written: each plan is long, the rows are few.
+    found = Timelines(**{name: keep(rows) for name, rows in vars(replayed).items()})
+    require(unlike(found, stands, settled).isEmpty(), "what stands at the moment is not found again")
+    until = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=until_us)
+    return Continued(additions(found, stands, settled), until, profile)
+
+
+def _has_outsiders(landed: Landed, new: Landed) -> bool:
+    """Whether some replica was ever outside its ISR; the requests of earlier deliveries are not looked at."""
+    requests = {table.name: new[table.name] for table in (PRODUCE_EVENTS, FETCH_EVENTS)}
+    return not outsiders(landed, assignments({**landed, **requests})).isEmpty()
+
+
+def _moment(new: Landed, stands: Timelines, profile: Profile) -> int:
+    """Up to when the timelines stay as they are, microseconds since the epoch; an early moment is no gain."""
+    found = settled_until(new, stands, profile).first()
+    times = [F.unix_micros(end(C.EVENT_TIME)) for end in (F.min, F.max)]
+    ends = stands.leader_timeline.agg(*times).first()
+    require(found is not None and ends is not None and ends[0] is not None, "the timelines are empty")
+    assert found is not None  # noqa: S101 - for mypy
+    assert ends is not None  # noqa: S101
+    until_us, first_us, last_us = int(found[UNTIL_US]), int(ends[0]), int(ends[1])
+    require(2 * (until_us - first_us) > last_us - first_us, "what has landed reaches far back")
+    return until_us
+
+
+def _require_plain(tail: Landed, since_us: Column, until_us: int) -> None:
+    """Refuse a tail of which something is bounded, or reaches far."""
+    requests = {table.name: tail[table.name].where(is_later(since_us)) for table in (PRODUCE_EVENTS, FETCH_EVENTS)}
+    changes = {LEADER_CHANGES.name: tail[LEADER_CHANGES.name].where(~up_to(until_us, C.EVENT_TIME))}
+    silent = silent_moments({**tail, **requests, **changes})
+    plain = all(found.isEmpty() for found in (transactional(tail), untold_isrs(tail), silent))
+    require(plain, "silence, transactions or an inferred ISR reach far")

@@ -1,0 +1,103 @@
+"""How far back news reach: up to which moment the timelines that stand can not change by what has landed since.
+
+A row is settled by what follows it: a response by its replica's next fetch, an order by the next response that tells
+the HW, an acks=all append by the HW that passes it. So the end of what was known then is never settled, nor is what
+followed the last word of a replica that is heard from again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.profile import Profile
+from replay.statements import is_of
+from replay.timelines import Timelines
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import EventType, Exactness, Role, StatementKind
+
+UNTIL_US = "until_us"
+"""bigint: the moment, microseconds since the epoch."""
+_APART_US = 5_000_000
+"""What belongs together is never farther apart: a fetch is parked for half a second, a clock is off by milliseconds."""
+_TIMED = (
+    T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.LEADER_CHANGES, T.BROKER_STATEMENTS, T.METADATA_CHANGES, T.BROKER_REGISTRATIONS,
+    T.SETTINGS,
+)  # fmt: skip
+_PAIR = (*C.PARTITION_KEY, C.REPLICA_ID)
+
+
+def reach_us(profile: Profile) -> Column:
+    """Return how long what happens may bear on what happens later, and news on what was before, in microseconds.
+
+    Who was caught up within the lag time may hold the HW, if some replica is ever outside its ISR (R:62).
+    """
+    lag_us = F.lit(profile.lag_time_ms).cast("bigint") * 1000
+    return F.lit(_APART_US) + (lag_us if profile.has_outsiders else F.lit(0))
+
+
+def settled_until(new: Mapping[str, DataFrame], stands: Timelines, profile: Profile) -> DataFrame:
+    """One row per cluster with news: `until_us`, the last moment that they leave alone.
+
+    `new` are the rows of the landing tables that have landed since the timelines `stands` were made.
+    """
+    limits = (
+        *[_first_of(new[table.name]) for table in _TIMED],
+        _ends_of_leaders(new, stands.leader_timeline),
+        _open_ends(new, stands.replica_timeline),
+        _before_restarts(new, stands.leader_timeline),
+    )
+    united = reduce(DataFrame.unionByName, limits)
+    earliest = united.groupBy(C.CLUSTER_ID).agg(F.min("at").alias("at"))
+    return earliest.select(C.CLUSTER_ID, (F.unix_micros("at") - reach_us(profile)).alias(UNTIL_US))
+
+
+def _first_of(new: DataFrame) -> DataFrame:
+    """One row per row: its time."""
+    return new.select(C.CLUSTER_ID, F.col(C.EVENT_TIME).alias("at"))
+
+
+def _ends_of_leaders(new: Mapping[str, DataFrame], leader_timeline: DataFrame) -> DataFrame:
+    """One row per broker that is heard from again: when the last event at it as a leader was, as far as was known."""
+    heard = reduce(DataFrame.unionByName, [_brokers(new[t.name]) for t in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)])
+    ends = leader_timeline.groupBy(C.CLUSTER_ID, F.col(C.LEADER_ID).alias(C.BROKER_ID)).agg(
+        F.max(C.EVENT_TIME).alias("at")
+    )
+    broker: list[str] = [C.CLUSTER_ID, C.BROKER_ID]
+    return ends.join(F.broadcast(heard.distinct()), broker, "left_semi").select(C.CLUSTER_ID, "at")
+
+
+def _brokers(new: DataFrame) -> DataFrame:
+    return new.select(C.CLUSTER_ID, C.BROKER_ID).distinct()
+
+
+def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame) -> DataFrame:
+    """One row per follower that is heard from again and whose last response may not have arrived: since when that is.
+
+    Its next fetch, or the line of its next role, tells.
+    """
+    fetched = new[T.FETCH_EVENTS.name].select(*_PAIR)
+    roles = new[T.LEADER_CHANGES.name].select(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID))
+    bounded = F.col(C.EXACTNESS) == Exactness.BOUNDED.value
+    still = F.col(C.VALID_TO).isNull() & bounded & (F.col(C.ROLE) == Role.FOLLOWER.value)
+    known = replica_timeline.groupBy(*_PAIR).agg(
+        F.bool_or(still).alias("is_open"),
+        F.max(F.when(~bounded, F.col(C.VALID_TO))).alias("since"),
+        F.min(C.VALID_FROM).alias("first"),
+    )
+    again = fetched.unionByName(roles).distinct()
+    ends = known.where("is_open").join(F.broadcast(again), [str(c) for c in _PAIR], "left_semi")
+    return ends.select(C.CLUSTER_ID, F.coalesce("since", "first").alias("at"))
+
+
+def _before_restarts(new: Mapping[str, DataFrame], leader_timeline: DataFrame) -> DataFrame:
+    """One row per replica that has loaded its log again: its last fetch, whose response it may have lost with that."""
+    loads = new[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.LOADED_HW))
+    loaded = loads.select(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).distinct()
+    fetches = leader_timeline.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
+    last = fetches.groupBy(*_PAIR).agg(F.max(C.EVENT_TIME).alias("at"))
+    return last.join(F.broadcast(loaded), [str(c) for c in _PAIR], "left_semi").select(C.CLUSTER_ID, "at")

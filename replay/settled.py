@@ -1,0 +1,92 @@
+"""What an earlier replay has settled by a moment: a replay of the tail alone goes on from there.
+
+Within a leadership the HW is the greatest of its start and of what it rose to; to what comes after a moment the HW at
+that moment is as good a start. The number of an event is its place: the last one's says where to count on from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.sequence import PER_INCARNATION
+from schemas import columns as C
+from schemas.kinds import EventType, Exactness
+
+SETTLED_HW = "settled_high_watermark"
+"""bigint: the HW of the leadership at the moment; NULL where it began later."""
+SETTLED_IS_STATED = "settled_is_stated"
+"""boolean: it is still the start that a broker stated."""
+LAST_SEQ = "last_seq"
+"""bigint: event_seq of the leadership's last event by then."""
+
+_LEADERSHIP = (C.LEADER_EPOCH, N.INCARNATION)
+
+
+@dataclass(frozen=True)
+class Settled:
+    """What stands, of one cluster, and may not change any more."""
+
+    until_us: int | Column
+    """The moment, microseconds since the epoch, on every leader's own clock; one for each cluster, if a column."""
+    since_us: int | Column
+    """From when on every request is in the tail that is replayed; before the moment."""
+    leaderships: DataFrame
+    """`settled_leaderships`."""
+
+    def has(self, time: str) -> Column:
+        """Return whether a time (a timestamp column) is not after the moment."""
+        return up_to(self.until_us, time)
+
+
+def up_to(until_us: int | Column, time: str) -> Column:
+    """Return whether a time (a timestamp column) is not after a moment."""
+    return F.col(time) <= F.timestamp_micros(F.lit(until_us))
+
+
+def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
+    """One row per leadership in `leader_timeline` (its rows up to a moment): `last_seq`, `settled_*`."""
+    # An undecided order shows the lower of two HWs, and a witness is stated whatever the start was.
+    exact = F.col(C.EXACTNESS) == Exactness.EXACT.value
+    stated = (F.col(C.EXACTNESS) == Exactness.STATED.value) & (F.col(C.EVENT_TYPE) != EventType.WITNESS.value)
+    incarnation = F.expr(f"CAST({C.EVENT_SEQ} div {PER_INCARNATION} AS INT)")
+    return (
+        leader_timeline.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, incarnation.alias(N.INCARNATION))
+        .agg(
+            F.max(C.EVENT_SEQ).alias(LAST_SEQ),
+            F.max(C.HIGH_WATERMARK).alias(SETTLED_HW),
+            F.max(F.when(exact, F.col(C.EVENT_SEQ))).alias("exact_seq"),
+            F.max(F.when(stated, F.col(C.EVENT_SEQ))).alias("stated_seq"),
+        )
+        .withColumn(
+            SETTLED_IS_STATED, F.coalesce(F.col("stated_seq") > F.coalesce("exact_seq", F.lit(0)), F.lit(False))
+        )
+        .drop("exact_seq", "stated_seq")
+    )
+
+
+def since_then(cuts: DataFrame, settled: Settled) -> DataFrame:
+    """Return the truncations that the tail shows as everything does, with the highest HW that is settled in mind."""
+    highest = settled.leaderships.groupBy(*C.PARTITION_KEY).agg(F.max(SETTLED_HW).alias("highest"))
+    known = cuts.where(~up_to(settled.since_us, C.EVENT_TIME)).join(F.broadcast(highest), C.on_partition(), "left")
+    before = F.greatest(C.PARTITION_HIGH_WATERMARK_BEFORE, "highest")
+    return known.withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, before).drop("highest")
+
+
+def numbered_on(states: DataFrame, settled: Settled, assigned: DataFrame) -> DataFrame:
+    """Return the tail's states with the `event_seq` they have in a replay of everything.
+
+    The last public event up to the moment is the same in both; `continued.unlike` tells where it is not.
+    """
+    moment = F.expr(N.ORDER_US) <= settled.until_us
+    is_public = F.col(C.EVENT_TYPE).isin(*[str(event.value) for event in EventType])
+    named = states.where(is_public).join(F.broadcast(assigned), N.PARTITION_NUMBER)
+    counted = named.where(moment).groupBy(*N.LEADERSHIP).agg(F.max(C.EVENT_SEQ).alias("counted"))
+    stood = settled.leaderships.join(assigned, C.on_partition()).select(N.PARTITION_NUMBER, *_LEADERSHIP, LAST_SEQ)
+    both = counted.join(stood, [N.PARTITION_NUMBER, *_LEADERSHIP])
+    ahead = both.select(*N.LEADERSHIP, (F.col(LAST_SEQ) - F.col("counted")).alias("ahead"))
+    shifted = F.col(C.EVENT_SEQ) + F.coalesce("ahead", F.lit(0))
+    return states.join(F.broadcast(ahead), [*N.LEADERSHIP], "left").withColumn(C.EVENT_SEQ, shifted).drop("ahead")

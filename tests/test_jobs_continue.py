@@ -1,0 +1,152 @@
+"""`reconstruct` after another delivery: it goes on from the last replay, or says why it does not."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql import functions as F
+
+from jobs.continuing import Continued, continued
+from jobs.deliveries import landed_events
+from jobs.generate_events import generate_cluster
+from jobs.keeping import keeping
+from jobs.new_rows import MustReplayAllError
+from jobs.reconstruct_timelines import reconstruct_cluster
+from jobs.warehouse import Transaction, Warehouse
+from schemas.tables import LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES, TIMELINE_TABLES
+from sources.synthetic.part import Part
+from sources.synthetic.rounds import Forms, forms_of
+from sources.synthetic.scenario import Epoch, Freeze, read_scenario
+from tests.test_continued import comparable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+CLUSTER, CUT = "here", 0.8
+
+
+@pytest.fixture(scope="module")
+def forms() -> Forms:
+    """A follower is frozen and comes back; then a leader loses what nobody else had, and returns."""
+    epochs = (Epoch(freeze=Freeze()), Epoch(loses=2), Epoch())
+    return forms_of(read_scenario(None, events=3_000, partitions=4, epochs=epochs, lag_time_ms=2_000))
+
+
+def landed_and_replayed(spark: SparkSession, folder: Path, forms: Forms, part: Part) -> Warehouse:
+    """A warehouse with one part of the scenario, replayed."""
+    warehouse = Warehouse(spark, str(folder))
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="first", part=part)
+    reconstruct_cluster(warehouse, CLUSTER)
+    return warehouse
+
+
+@pytest.fixture(scope="module")
+def first_part(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, forms: Forms) -> Path:
+    """A warehouse with the first four fifths, replayed; tests work on copies."""
+    folder = tmp_path_factory.mktemp("first") / "lake"
+    landed_and_replayed(spark, folder, forms, Part(0, CUT))
+    return folder
+
+
+@pytest.fixture
+def warehouse(spark: SparkSession, first_part: Path, tmp_path: Path) -> Warehouse:
+    """A copy of it."""
+    return Warehouse(spark, str(shutil.copytree(first_part, tmp_path / "lake")))
+
+
+@contextmanager
+def going_on(warehouse: Warehouse) -> Iterator[Continued]:
+    """How a replay goes on."""
+    with keeping() as keep:
+        yield continued(warehouse, CLUSTER, landed_events(warehouse, CLUSTER), keep)
+
+
+def test_another_delivery_is_gone_on_with(
+    warehouse: Warehouse, forms: Forms, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The tables are those of a replay of everything, and the rows before the moment are not written again."""
+    before = warehouse.read(LEADER_TIMELINE).count()
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
+
+    written = reconstruct_cluster(warehouse, CLUSTER)
+    assert "goes on from 2026-01-01 00:0" in capsys.readouterr().err
+    gone_on = {t.name: warehouse.read(t).localCheckpoint() for t in TIMELINE_TABLES}
+    reconstruct_cluster(warehouse, CLUSTER, all_anew=True)
+
+    assert written[LEADER_TIMELINE.name] < before / 2
+    for table in TIMELINE_TABLES:
+        two, one = comparable(gone_on[table.name], [CLUSTER]), comparable(warehouse.read(table), [CLUSTER])
+        assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
+
+
+def test_a_third_delivery_is_gone_on_with_from_the_second(warehouse: Warehouse, forms: Forms) -> None:
+    """Each replay leaves the mark that the next one needs."""
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 0.9))
+    reconstruct_cluster(warehouse, CLUSTER)
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="third", part=Part(0.9, 1))
+
+    with going_on(warehouse) as found:
+        assert found.timelines.leader_timeline.agg(F.min("event_time") > F.lit(found.until)).first() == (True,)
+        assert found.until.minute == 8  # of ten minutes
+
+
+def test_nothing_new_is_replayed_whole(warehouse: Warehouse) -> None:
+    """Whoever runs it again without anything new wants the tables made anew."""
+    with pytest.raises(MustReplayAllError, match="nothing new"), going_on(warehouse):
+        pass
+
+
+def test_a_late_file_reaches_far_back(warehouse: Warehouse) -> None:
+    """Its rows are from before the end of what stands."""
+    late = warehouse.read(PRODUCE_EVENTS).orderBy("event_time").limit(1).withColumn("capture_id", F.lit("late"))
+    told = warehouse.read(SOURCE_FILES).withColumns({"capture_id": F.lit("late"), "digest": F.lit("late")})
+    for table, rows in ((PRODUCE_EVENTS, late), (SOURCE_FILES, told)):
+        warehouse.append(table, rows, Transaction(f"ingest {CLUSTER} late", 99))
+
+    with pytest.raises(MustReplayAllError, match="far back"), going_on(warehouse):
+        pass
+
+
+def test_a_delivery_that_grew_is_replayed_whole(warehouse: Warehouse, forms: Forms) -> None:
+    """Which of its rows are new nobody can tell."""
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="first", part=Part(CUT, 1))
+
+    with pytest.raises(MustReplayAllError, match="more files"), going_on(warehouse):
+        pass
+
+
+def test_changed_rows_are_replayed_whole(warehouse: Warehouse, forms: Forms) -> None:
+    """Somebody deleted landed rows."""
+    warehouse.delete(PRODUCE_EVENTS, CLUSTER, F.col("base_offset") == 0)
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
+
+    with pytest.raises(MustReplayAllError, match="were changed"), going_on(warehouse):
+        pass
+
+
+def test_a_replay_that_died_is_replayed_whole(warehouse: Warehouse, forms: Forms) -> None:
+    """Between its first table and its last: they bear two marks, or one bears none."""
+    rows = warehouse.read(REPLICA_TIMELINE)
+    warehouse.replace(REPLICA_TIMELINE, rows, CLUSTER)
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
+
+    with pytest.raises(MustReplayAllError, match="no earlier replay"), going_on(warehouse):
+        pass
+
+
+def test_timelines_that_were_tampered_with_are_replayed_whole(warehouse: Warehouse, forms: Forms) -> None:
+    """What stands at the moment is compared with what the requests give."""
+    note = warehouse.commits(REPLICA_TIMELINE, limit=1)[0].note
+    turned = warehouse.read(REPLICA_TIMELINE).withColumn("in_isr", ~F.col("in_isr"))
+    warehouse.replace(REPLICA_TIMELINE, turned, CLUSTER, note=note)
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
+
+    with pytest.raises(MustReplayAllError, match="not found again"), going_on(warehouse):
+        pass

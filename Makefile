@@ -78,6 +78,10 @@ pipeline: $(READY) ## a capture into a warehouse: CAPTURE=… WAREHOUSE=…
 capture: $(READY) ## a real Kafka on loopback, broken in a named way: SCENARIO=… OUT=…
 	@$(BIN)/tidegauge capture "$(SCENARIO)" --out "$(OUT)"
 
+.PHONY: bench-going-on
+bench-going-on: $(READY) ## what a replay of the last 1 % of the time costs beside one of everything: SIZE=small|medium|large
+	@$(BIN)/python -m bench.going_on --size "$(SIZE)" --work build/bench/going-on
+
 .PHONY: bench
 bench: $(READY) ## what a replay costs beside what Spark itself does: SIZE=small|medium|large
 	@$(BIN)/python -m bench.run --size "$(SIZE)" --scenario "$(SCENARIO_FILE)" --work build/bench

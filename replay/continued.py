@@ -78,10 +78,12 @@ def _other_replicas(tail: DataFrame, stands: DataFrame, settled: Settled) -> Dat
 
 
 def _other_leaders(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFrame:
-    """One row per leadership that goes on after the moment and whose last event before it is another."""
-    grown = tail.where(~settled.has(C.EVENT_TIME)).select(*C.PARTITION_KEY, C.LEADER_EPOCH).distinct()
-    last = settled.leaderships.join(F.broadcast(grown), C.on_partition(C.LEADER_EPOCH)).select(
-        *C.PARTITION_KEY, C.LEADER_EPOCH, F.col(LAST_SEQ).alias(C.EVENT_SEQ)
+    """One row per partition whose last event up to the moment differs, or the state after it."""
+    of_epoch = F.struct(C.LEADER_EPOCH, F.col(LAST_SEQ).alias(C.EVENT_SEQ))
+    last = (
+        settled.leaderships.groupBy(*C.PARTITION_KEY)
+        .agg(F.max(of_epoch).alias("last"))
+        .select(*C.PARTITION_KEY, "last.*")
     )
     state = F.struct(*_LEADER_STATE, _in_order(C.REMOTE_LEO_MAP).alias("remote"))
     hw = F.struct(C.HIGH_WATERMARK, C.EXACTNESS)

@@ -26,7 +26,6 @@ _APART_US = 5_000_000
 """What belongs together is never farther apart: a fetch is parked for half a second, a clock is off by milliseconds."""
 _TIMED = (
     T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.LEADER_CHANGES, T.BROKER_STATEMENTS, T.METADATA_CHANGES, T.BROKER_REGISTRATIONS,
-    T.SETTINGS,
 )  # fmt: skip
 _PAIR = (*C.PARTITION_KEY, C.REPLICA_ID)
 
@@ -47,6 +46,7 @@ def settled_until(new: Mapping[str, DataFrame], stands: Timelines, profile: Prof
     """
     limits = (
         *[_first_of(new[table.name]) for table in _TIMED],
+        _first_setting(new[T.SETTINGS.name]),
         _ends_of_leaders(new, stands.leader_timeline),
         _open_ends(new, stands.replica_timeline),
         _before_restarts(new, stands.leader_timeline),
@@ -59,6 +59,11 @@ def settled_until(new: Mapping[str, DataFrame], stands: Timelines, profile: Prof
 def _first_of(new: DataFrame) -> DataFrame:
     """One row per row: its time."""
     return new.select(C.CLUSTER_ID, F.col(C.EVENT_TIME).alias("at"))
+
+
+def _first_setting(new: DataFrame) -> DataFrame:
+    """One row per setting: since when it has been in force, at the latest; one without a time always was."""
+    return new.select(C.CLUSTER_ID, F.coalesce(C.EVENT_TIME, F.timestamp_micros(F.lit(0))).alias("at"))
 
 
 def _ends_of_leaders(new: Mapping[str, DataFrame], leader_timeline: DataFrame) -> DataFrame:

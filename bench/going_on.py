@@ -1,0 +1,90 @@
+"""What a replay of the last delivery costs beside one of everything: `make bench-going-on`.
+
+A synthetic cluster lands in two deliveries, the second of which has the last share of its time. Measured are a replay
+that goes on from that of the first, and one of everything, both with incidents and all; both must write the same.
+The last line is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import click
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from bench.costs import Cost, EventLog
+from bench.inputs import CLUSTER, SCENARIO, SIZES, bench_session, scenario_of
+from jobs.generate_events import generate_cluster
+from jobs.progress import print_table
+from jobs.reconstruct_timelines import reconstruct_cluster
+from jobs.warehouse import Warehouse
+from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS, TIMELINE_TABLES, Table
+from sources.synthetic.part import Part
+from sources.synthetic.rounds import Forms, forms_of
+
+
+def sums_of(warehouse: Warehouse) -> dict[str, object]:
+    """Rows and a checksum of each timeline table."""
+    return {table.name: _sum_of(table, warehouse.read(table)) for table in TIMELINE_TABLES}
+
+
+def _sum_of(table: Table, rows: DataFrame) -> object:
+    """Rows and their checksum; a map is no value, its sorted entries are."""
+    is_map = {name for name, kind in rows.dtypes if kind.startswith("map")}
+    values = [F.array_sort(F.map_entries(c)) if c in is_map else F.col(c) for c in table.columns]
+    found = rows.agg(F.count("*"), F.sum(F.xxhash64(*values).cast("decimal(20,0)"))).first()
+    return tuple(map(str, found)) if found else None
+
+
+def replayed(warehouse: Warehouse, log: EventLog, events: int, *, all_anew: bool) -> Cost:
+    """What a replay costs."""
+    return log.cost_of(lambda: reconstruct_cluster(warehouse, CLUSTER, all_anew=all_anew), events)
+
+
+def measured(warehouse: Warehouse, log: EventLog, forms: Forms, share: float) -> tuple[dict[str, Cost], bool, int]:
+    """The cost of going on and of everything, whether both wrote the same, and how many events there are."""
+    parts = {"first": Part(0, 1 - share), "second": Part(1 - share, 1)}
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="first", part=parts["first"])
+    replayed(warehouse, log, 0, all_anew=True)  # what is gone on from; and it warms up
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=parts["second"])
+    events = sum(warehouse.read(table).count() for table in (PRODUCE_EVENTS, FETCH_EVENTS))
+    costs = {"going on": replayed(warehouse, log, events, all_anew=False)}
+    gone_on = sums_of(warehouse)
+    costs["everything"] = replayed(warehouse, log, events, all_anew=True)
+    return costs, sums_of(warehouse) == gone_on, events
+
+
+def line_of(name: str, cost: Cost) -> tuple[str, ...]:
+    """A line of the table."""
+    return name, f"{cost.cpu_seconds:.1f}", f"{cost.wall_seconds:.1f}", str(cost.jobs), f"{cost.spill_mib:.0f}"
+
+
+@click.command("going-on")
+@click.option("--size", type=click.Choice(list(SIZES)), default="small", show_default=True)
+@click.option("--share", type=float, default=0.01, show_default=True, help="Of the time, in the last delivery.")
+@click.option("--work", type=click.Path(path_type=Path), default=Path("build/bench/going-on"), show_default=True)
+def main(size: str, share: float, work: Path) -> None:
+    """Measure a replay that goes on from the last one; the exit code is 1 where its tables are not those of all."""
+    scratch = work.absolute()
+    shutil.rmtree(scratch, ignore_errors=True)
+    spark = bench_session(scratch)
+    forms = forms_of(scenario_of(SCENARIO, size, 0.0))
+    log = EventLog(spark, scratch / "events")
+    costs, is_equal, events = measured(Warehouse(spark, str(scratch / "lake")), log, forms, share)
+    columns = ("replay", "CPU s", "s", "jobs", "spill MiB")
+    print_table(columns, [line_of(name, cost) for name, cost in costs.items()])
+    ours, whole = costs["going on"], costs["everything"]
+    print(json.dumps({
+        "events": events, "share": share, "same_output": is_equal,
+        "cpu_ratio_to_everything": round(ours.cpu_seconds / whole.cpu_seconds, 3),
+        "ratio_to_everything": round(ours.wall_seconds / whole.wall_seconds, 3),
+    }))  # fmt: skip
+    spark.stop()
+    raise SystemExit(0 if is_equal else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -12,10 +12,8 @@ from pyspark.storagelevel import StorageLevel
 from bench.inputs import CLUSTER
 from jobs.deliveries import landed_events
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
 from jobs.warehouse import Warehouse
-from replay.assignment import assignments
-from replay.timelines import reconstruct
+from jobs.whole_replay import whole_replay
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Role
 from schemas.tables import FETCH_EVENTS, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, Table
@@ -30,10 +28,8 @@ def write(target: Path, table: Table, frame: DataFrame) -> None:
 
 def engine(warehouse: Warehouse, target: Path) -> None:
     """Replay the events and write both timelines, as `tidegauge reconstruct` does."""
-    events = landed_events(warehouse, CLUSTER)
     with keeping() as keep:
-        assigned = keep(assignments(events))
-        timelines = reconstruct(events, assigned, slots_of(assigned), profile_of(events, assigned), keep)
+        timelines = whole_replay(landed_events(warehouse, CLUSTER), keep).timelines
         write(target, LEADER_TIMELINE, timelines.leader_timeline)
         write(target, REPLICA_TIMELINE, timelines.replica_timeline)
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
 
 import click
 from pyspark.sql import DataFrame
@@ -18,33 +16,20 @@ from jobs.new_rows import Landed, MustReplayAllError
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, step
-from jobs.replay_inputs import profile_of, slots_of
 from jobs.replay_marks import mark_of
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
-from replay.assignment import assignments
+from jobs.whole_replay import Replay, whole_replay
 from replay.incidents import incidents
-from replay.profile import Profile
 from replay.timelines import Keep, Timelines
-from replay.timelines import reconstruct as replay_events
 from schemas.tables import INCIDENTS, TIMELINE_TABLES, Table
-
-
-@dataclass(frozen=True)
-class Replay:
-    """What a replay writes: rows, and in whose place."""
-
-    timelines: Timelines
-    profile: Profile
-    after: datetime | None = None
-    """Only rows after it are replaced; None: all."""
 
 
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool = False) -> dict[str, int]:
     """Rows by timeline table, each replaced at once for this cluster."""
     landed = landed_events(warehouse, cluster_id)
     with keeping() as keep:
-        replay = _whole(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
+        replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
         mark = mark_of(warehouse, cluster_id, replay.profile).text()
         rows = {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}
         # Read from the tables just written: in one plan each finder would replay everything again.
@@ -66,16 +51,7 @@ def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, 
         else:
             looking.note = f"goes on from {going_on.until:%Y-%m-%d %H:%M:%S} UTC"
             return Replay(going_on.timelines, going_on.profile, going_on.until)
-    return _whole(landed, keep)
-
-
-def _whole(landed: Landed, keep: Keep) -> Replay:
-    """A replay of everything."""
-    with step("look at the events") as looking:
-        assigned = keep(assignments(landed))
-        slots, profile = slots_of(assigned), profile_of(landed, assigned)
-        looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
-    return Replay(replay_events(landed, assigned, slots, profile, keep), profile)
+    return whole_replay(landed, keep)
 
 
 def _write(warehouse: Warehouse, table: Table, replay: Replay, cluster_id: str, mark: str) -> int:

@@ -16,11 +16,11 @@ from schemas import columns as C
 from schemas.kinds import Exactness
 
 _REPLICA: list[str] = C.on_partition(C.REPLICA_ID)
-_REPLICA_STATE = (
+REPLICA_STATE = (
     C.LEADER_EPOCH, C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.EXACTNESS,
     C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH,
 )  # fmt: skip
-_LEADER_STATE = (
+LEADER_STATE = (
     C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TYPE, C.LEADER_ID, C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH, C.ISR,
     C.MAXIMAL_ISR, C.MIN_ISR, C.LOG_START_OFFSET,
 )  # fmt: skip
@@ -70,7 +70,7 @@ def unlike(tail: Timelines, stands: Timelines, settled: Settled) -> DataFrame:
 def _other_replicas(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFrame:
     """One row per replica whose state at the moment differs, or that only one of both knows."""
     found, stood = (
-        rows.where(is_in_force(settled)).select(*_REPLICA, F.struct(*_REPLICA_STATE).alias(name))
+        rows.where(is_in_force(settled)).select(*_REPLICA, F.struct(*REPLICA_STATE).alias(name))
         for rows, name in ((tail, "found"), (stands, "stood"))
     )
     both = stood.join(found, _REPLICA, "full")
@@ -85,7 +85,7 @@ def _other_leaders(tail: DataFrame, stands: DataFrame, settled: Settled) -> Data
         .agg(F.max(of_epoch).alias("last"))
         .select(*C.PARTITION_KEY, "last.*")
     )
-    state = F.struct(*_LEADER_STATE, _in_order(C.REMOTE_LEO_MAP).alias("remote"))
+    state = F.struct(*LEADER_STATE, in_order(C.REMOTE_LEO_MAP).alias("remote"))
     hw = F.struct(C.HIGH_WATERMARK, C.EXACTNESS)
     key = C.on_partition(C.LEADER_EPOCH, C.EVENT_SEQ)
     stood = stands.where(settled.has(C.EVENT_TIME)).join(F.broadcast(last), key).select(
@@ -108,7 +108,7 @@ def _same_hw() -> Column:
     )
 
 
-def _in_order(offsets: str) -> Column:
+def in_order(offsets: str) -> Column:
     """Return a map as an array in the order of its keys: maps are not compared."""
     return F.array_sort(F.map_entries(offsets))
 

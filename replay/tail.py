@@ -16,6 +16,10 @@ from replay.batch_starts import BATCH_START, batch_starts
 from schemas import columns as C
 from schemas import tables as T
 
+ACCEPTED = f"{C.IS_PARKED} OR ({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} < 0)"
+"""SQL: the leader recorded where the fetcher was (`Partition.fetchRecords`)."""
+ANSWERED = f"{C.ERROR_CODE} = 0 AND {C.RECORDS_SIZE} >= 0"
+"""SQL: the response told the fetcher of the partition."""
 _LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
 
 
@@ -58,9 +62,7 @@ def _standing_appends(earlier: DataFrame, statements: DataFrame) -> DataFrame:
 
 def _standing_fetches(earlier: DataFrame) -> DataFrame:
     """One row per follower's last fetch of a partition: the last one, the last accepted, the last that was answered."""
-    answered = (F.col(C.ERROR_CODE) == 0) & (F.col(C.RECORDS_SIZE) >= 0)
-    accepted = F.col(C.IS_PARKED) | ((F.col(C.ERROR_CODE) == 0) & (F.col(C.DIVERGING_EPOCH) < 0))
-    times = [F.max(F.when(which, F.col(C.EVENT_TIME))) for which in (F.lit(True), accepted, answered)]
+    times = [F.max(F.when(F.expr(which), F.col(C.EVENT_TIME))) for which in ("true", ACCEPTED, ANSWERED)]
     of_replica = earlier.where(F.col(C.REPLICA_ID) >= 0).groupBy(*C.PARTITION_KEY, C.REPLICA_ID)
     last = of_replica.agg(F.array_distinct(F.array(*times)).alias("times")).select(
         *C.PARTITION_KEY, C.REPLICA_ID, F.explode("times").alias(C.EVENT_TIME)

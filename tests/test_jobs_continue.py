@@ -22,7 +22,7 @@ from schemas.tables import LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SO
 from sources.synthetic.part import Part
 from sources.synthetic.rounds import Forms, forms_of
 from sources.synthetic.scenario import Epoch, Freeze, read_scenario
-from tests.test_continued import comparable
+from tests.pieces import comparable
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,0 +1,67 @@
+"""Hot partitions: those with so many of all events that the task which replays them would be the last by far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.news import reach_us
+from replay.profile import Profile
+from replay.stretches import stretches
+from schemas import columns as C
+from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
+
+HOT_ROWS = "spark.tidegauge.hotRows"
+"""Setting: a partition with as many requests, and more than its share, is cut into stretches of half as many."""
+DEFAULT_HOT_ROWS = 1_000_000
+_SHARES = 4
+"""A partition with as many times the requests of the average task is the longest task by far."""
+_REACHES = 10
+"""A stretch lasts at least as many times what it replays before and after itself."""
+
+
+def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame | None:
+    """The stretches of hot partitions, as `replay.stretches.stretches`; None where there are none.
+
+    Nothing is cut where silence, transactions or an inferred ISR reach from one stretch into the next.
+    """
+    if profile.has_silence or profile.has_untold_isr or profile.has_transactions:
+        return None
+    spark = landed[FETCH_EVENTS.name].sparkSession
+    least = int(spark.conf.get(HOT_ROWS, str(DEFAULT_HOT_ROWS)) or DEFAULT_HOT_ROWS)
+    requests = _times(landed[PRODUCE_EVENTS.name]).unionByName(
+        _times(landed[FETCH_EVENTS.name].where("replica_id >= 0"))
+    )
+    counts = requests.groupBy(*C.PARTITION_KEY).agg(
+        F.count("*").alias("requests"), F.min("second").alias("first"), F.max("second").alias("last")
+    )
+    hot = _hot(counts.localCheckpoint(), least, reach_us(profile))
+    if hot.isEmpty():
+        return None
+    shares = F.transform(F.sequence(F.lit(1), F.col("pieces") - 1), lambda k: k / F.col("pieces"))
+    of_hot = requests.join(F.broadcast(hot), C.on_partition())
+    # A hundred quantiles of the time, of which the nearest are the cuts: a percentile's shares must be literals.
+    hundredths = F.percentile_approx("second", [k / 100 for k in range(101)], 10_000)
+    times = of_hot.groupBy(*C.PARTITION_KEY).agg(hundredths.alias("times"), F.max("pieces").alias("pieces"))
+    cuts = F.array_distinct(F.transform(shares, lambda share: F.get("times", F.round(share * 100).cast("int"))))
+    return stretches(times.select(*C.PARTITION_KEY, cuts.alias("cuts")), reach_us(profile))
+
+
+def _times(requests: DataFrame) -> DataFrame:
+    """One row per request: the second of its begin."""
+    return requests.select(*C.PARTITION_KEY, F.unix_seconds(C.EVENT_TIME).alias("second"))
+
+
+def _hot(counts: DataFrame, least: int, reach: Column) -> DataFrame:
+    """One row per hot partition, and into how many `pieces` it is cut."""
+    tasks = int(counts.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    total = counts.agg(F.sum("requests").alias("total"))
+    lasts = F.col("last") - F.col("first")
+    longest = F.floor(lasts * 1_000_000 / (reach * _REACHES))
+    pieces = F.least(F.ceil(2 * F.col("requests") / least), longest, F.lit(50)).cast("int")
+    share = F.col("total") * _SHARES / tasks
+    return counts.crossJoin(F.broadcast(total)).withColumn("pieces", pieces).where(
+        (F.col("requests") >= least) & (F.col("requests") > share) & (F.col("pieces") > 1)
+    ).select(*C.PARTITION_KEY, "pieces")  # fmt: skip

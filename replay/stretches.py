@@ -1,0 +1,130 @@
+"""Stretches: a hot partition cut by time, so that it is more than one task; each is replayed as a partition of its own.
+
+A stretch has its own time, some before it from which the state at its begin is found again, as `replay.tail` has it,
+and some after it, which tells what its end came to. `replay.stitched` makes one timeline of them again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.batch_starts import BATCH_START, batch_starts
+from replay.statements import is_of
+from replay.tail import ACCEPTED, ANSWERED
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import StatementKind
+
+STRETCH = "stretch"
+"""int: number of the stretch in its partition, from 0."""
+PART_ID = "part_id"
+"""string: topic id under which the stretch is replayed."""
+SINCE_US, FROM_US, UNTIL_US, TO_US = "since_us", "from_us", "until_us", "to_us"
+"""bigint: its requests begin at `since`, its own events after `from` up to `until`, its requests end before `to`."""
+_SECOND = 1_000_000
+_EVER = 1 << 60
+
+
+def stretches(hot: DataFrame, reach_us: Column) -> DataFrame:
+    """One row per stretch; `hot` has a row per hot partition: its key, and `cuts`, whole seconds in ascending order."""
+    bounds = F.concat(F.array(F.lit(-_EVER)), F.transform("cuts", lambda s: s * _SECOND), F.array(F.lit(_EVER)))
+    each = hot.select(*C.PARTITION_KEY, bounds.alias("bounds"), F.posexplode("cuts")).unionByName(
+        hot.select(
+            *C.PARTITION_KEY, bounds.alias("bounds"), F.size("cuts").alias("pos"), F.lit(0).cast("bigint").alias("col")
+        )
+    )
+    own = each.select(
+        *C.PARTITION_KEY,
+        F.col("pos").alias(STRETCH),
+        F.concat_ws("#", C.TOPIC_ID, F.col("pos").cast("string")).alias(PART_ID),
+        F.get("bounds", F.col("pos")).alias(FROM_US),
+        F.get("bounds", F.col("pos") + 1).alias(UNTIL_US),
+    )
+    # Whole seconds, so that requests are gathered by the second to find which stand at a begin.
+    reach = F.ceil(reach_us / _SECOND) * _SECOND
+    return own.withColumns({SINCE_US: F.col(FROM_US) - reach, TO_US: F.col(UNTIL_US) + reach})
+
+
+def split(landed: Mapping[str, DataFrame], cut: DataFrame) -> dict[str, DataFrame]:
+    """Return the tables, each stretch's rows under its `part_id`; `cut` is `stretches`."""
+    produced, fetched = landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]
+    statements = landed[T.BROKER_STATEMENTS.name]
+    appends = _standing_appends(produced, statements, cut)
+    fetches = _standing_fetches(fetched, cut)
+    changed = {name: _of_each(landed[name], cut) for name in (T.LEADER_CHANGES.name, T.METADATA_CHANGES.name)}
+    return {
+        **landed,
+        **changed,
+        T.BROKER_STATEMENTS.name: _of_each(statements, cut, _is_told()),
+        T.PRODUCE_EVENTS.name: _requests(produced, cut, appends, (C.BASE_OFFSET,)),
+        T.FETCH_EVENTS.name: _requests(fetched, cut, fetches, (C.REPLICA_ID, C.EVENT_TIME)),
+    }
+
+
+def _of_each(rows: DataFrame, cut: DataFrame, which: Column | None = None) -> DataFrame:
+    """Return the rows, those of a hot partition in each of its stretches for which `which` holds."""
+    of_stretch = cut.select(*C.PARTITION_KEY, STRETCH, PART_ID, SINCE_US, TO_US)
+    each = rows.join(F.broadcast(of_stretch), C.on_partition(), "left")
+    wanted = each if which is None else each.where(F.col(STRETCH).isNull() | which)
+    return wanted.withColumn(C.TOPIC_ID, F.coalesce(PART_ID, C.TOPIC_ID)).select(*rows.columns)
+
+
+def _is_told() -> Column:
+    """Return whether a statement tells the stretch something: of truncations only those in its time, to be counted."""
+    at = F.unix_micros(C.EVENT_TIME)
+    return ~is_of(StatementKind.TRUNCATED_TO) | ((at >= F.col(SINCE_US)) & (at < F.col(TO_US)))
+
+
+def _ended_us() -> Column:
+    """Return when a request was over: answered, or there at least."""
+    return F.greatest(F.unix_micros(C.EVENT_TIME), F.unix_micros(C.RESPONSE_TIME))
+
+
+def _requests(rows: DataFrame, cut: DataFrame, standing: DataFrame, by: tuple[str, ...]) -> DataFrame:
+    """Return the requests of each stretch: those of its time, and those that stand when it begins."""
+    of_stretch = cut.select(*C.PARTITION_KEY, STRETCH, PART_ID, SINCE_US, TO_US)
+    each = rows.join(F.broadcast(of_stretch), C.on_partition(), "left")
+    known = each.join(F.broadcast(standing), C.on_partition(STRETCH, *by), "left")
+    in_time = (_ended_us() >= F.col(SINCE_US)) & (F.unix_micros(C.EVENT_TIME) < F.col(TO_US))
+    # What stands is from before: of the same offset or time a later request may be no part of the stretch.
+    before = F.col("stands") & (_ended_us() < F.col(SINCE_US))
+    wanted = known.where(F.col(STRETCH).isNull() | in_time | F.coalesce(before, F.lit(False)))
+    return wanted.withColumn(C.TOPIC_ID, F.coalesce(PART_ID, C.TOPIC_ID)).select(*rows.columns)
+
+
+def _before(gathered: DataFrame, cut: DataFrame) -> DataFrame:
+    """Return what was gathered by the second, for each stretch that begins later."""
+    begins = cut.select(*C.PARTITION_KEY, STRETCH, SINCE_US)
+    return gathered.join(F.broadcast(begins), C.on_partition()).where(F.col("second") * _SECOND < F.col(SINCE_US))
+
+
+def _standing_appends(produced: DataFrame, statements: DataFrame, cut: DataFrame) -> DataFrame:
+    """One row per stretch and append, before it, that is an epoch's first or last, or that a log starts within."""
+    hot = produced.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
+    second = F.call_function("div", _ended_us(), F.lit(_SECOND)).alias("second")
+    led = [*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID]
+    gathered = hot.where(F.col(C.BASE_OFFSET) >= 0).groupBy(*led, second).agg(
+        F.min(C.BASE_OFFSET).alias("first"), F.max(C.BASE_OFFSET).alias("last")
+    )  # fmt: skip
+    ends = _before(gathered, cut).groupBy(*led, STRETCH).agg(F.min("first").alias("first"), F.max("last").alias("last"))
+    of_epoch = ends.select(*C.PARTITION_KEY, STRETCH, F.explode(F.array("first", "last")).alias(C.BASE_OFFSET))
+    within = batch_starts(statements, hot).select(*C.PARTITION_KEY, F.col(BATCH_START).alias(C.BASE_OFFSET))
+    of_all = within.join(F.broadcast(cut.select(*C.PARTITION_KEY, STRETCH)), C.on_partition())
+    return of_epoch.unionByName(of_all.select(*of_epoch.columns)).distinct().withColumn("stands", F.lit(True))
+
+
+def _standing_fetches(fetched: DataFrame, cut: DataFrame) -> DataFrame:
+    """One row per stretch and follower's last fetch before it: the last one, the last accepted, the last answered."""
+    hot = fetched.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
+    second = F.call_function("div", _ended_us(), F.lit(_SECOND)).alias("second")
+    kinds = {"any": F.lit(True), "accepted": F.expr(ACCEPTED), "answered": F.expr(ANSWERED)}
+    gathered = hot.where(F.col(C.REPLICA_ID) >= 0).groupBy(*C.PARTITION_KEY, C.REPLICA_ID, second).agg(
+        *[F.max(F.when(which, F.col(C.EVENT_TIME))).alias(name) for name, which in kinds.items()]
+    )  # fmt: skip
+    last = _before(gathered, cut).groupBy(*C.PARTITION_KEY, C.REPLICA_ID, STRETCH)
+    times = last.agg(F.array_distinct(F.array(*[F.max(name) for name in kinds])).alias("times"))
+    each = times.select(*C.PARTITION_KEY, STRETCH, C.REPLICA_ID, F.explode("times").alias(C.EVENT_TIME))
+    return each.where(F.col(C.EVENT_TIME).isNotNull()).withColumn("stands", F.lit(True))

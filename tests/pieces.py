@@ -1,0 +1,140 @@
+"""Timelines made in pieces beside the same in one: gone on with from a moment, or cut into stretches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from pyspark.sql import functions as F
+
+from replay.assignment import assignments
+from replay.continued import additions, is_in_force, unlike
+from replay.news import UNTIL_US, reach_us, settled_until
+from replay.profile import Profile
+from replay.settled import Settled, settled_leaderships, up_to
+from replay.stitched import stitched, unstitched
+from replay.stretches import split, stretches
+from replay.tail import tail_of
+from replay.timelines import Keep, Timelines, reconstruct
+from tests.engine import Row, each_by_its_own, landed_from, profile
+from tests.twin.histories import combined, history
+from tests.twin.rows import DAWN
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+TIMES = {"leader_timeline": "event_time", "replica_timeline": "valid_from", "truncations": "event_time"}
+Landing = Mapping[str, list[Row]]
+KEY = "cluster_id string, topic string, topic_id string, partition int"
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Drawn histories, each a cluster of its own, replayed in one piece."""
+
+    spark: SparkSession
+    landing: Landing
+    spoken: Profile
+    slots: int
+    keep: Keep
+    timelines: Timelines
+
+    def replay(self, landed: Mapping[str, DataFrame], settled: Settled | None = None) -> Timelines:
+        """A replay of something else by the same rules."""
+        return replay(landed, self.spoken, self.slots, self.keep, settled)
+
+
+def replay(
+    landed: Mapping[str, DataFrame], spoken: Profile, slots: int, keep: Keep, settled: Settled | None = None
+) -> Timelines:
+    """A replay, kept."""
+    found = reconstruct(landed, keep(assignments(landed)), slots, spoken, keep, settled)
+    return Timelines(**{name: keep(rows) for name, rows in vars(found).items()})
+
+
+def whole(spark: SparkSession, seeds: range, slots: int, keep: Keep) -> Whole:
+    """The histories of some seeds."""
+    drawn = [history(seed) for seed in seeds]
+    spoken = each_by_its_own({each.name: profile(each) for each in drawn})
+    landing = combined(drawn)
+    return Whole(spark, landing, spoken, slots, keep, replay(landed_from(spark, landing), spoken, slots, keep))
+
+
+def written_at(row: Row) -> datetime:
+    """When the line of a row was written: a request is logged when it has been answered."""
+    return row.get("response_time") or row.get("event_time") or DAWN
+
+
+def ends_of(landing: Landing) -> dict[str, datetime]:
+    """When the last line of each cluster was written."""
+    ends: dict[str, datetime] = {}
+    for row in (row for rows in landing.values() for row in rows):
+        ends[row["cluster_id"]] = max(ends.get(row["cluster_id"], DAWN), written_at(row))
+    return ends
+
+
+def cut_in_two(landing: Landing, share: float) -> tuple[Landing, Landing]:
+    """Each cluster's rows that were written in the first share of its time, and the others."""
+    ends = ends_of(landing)
+
+    def is_early(row: Row) -> bool:
+        return written_at(row) <= DAWN + (ends[row["cluster_id"]] - DAWN) * share
+
+    return (
+        {table: [row for row in rows if is_early(row)] for table, rows in landing.items()},
+        {table: [row for row in rows if not is_early(row)] for table, rows in landing.items()},
+    )
+
+
+def gone_on(of: Whole, share: float) -> tuple[Timelines, set[str]]:
+    """Replay the first share of each cluster's time and go on with the rest; of which clusters that could be done."""
+    first, second = (landed_from(of.spark, part) for part in cut_in_two(of.landing, share))
+    stands = of.replay(first)
+    moments = {row["cluster_id"]: row[UNTIL_US] for row in settled_until(second, stands, of.spoken).collect()}
+    pairs = [F.lit(value) for pair in moments.items() for value in pair]
+    until_us = F.element_at(F.create_map(*pairs), F.col("cluster_id"))
+    since_us = until_us - reach_us(of.spoken)
+    before = stands.leader_timeline.where(up_to(until_us, "event_time"))
+    settled = Settled(until_us, since_us, of.keep(settled_leaderships(before)))
+    tail = of.replay(tail_of(landed_from(of.spark, of.landing), since_us), settled)
+    other = {row["cluster_id"] for row in unlike(tail, stands, settled).collect()}
+    added = additions(tail, stands, settled)
+    old = {name: rows.where(settled.has(TIMES[name])) for name, rows in vars(stands).items()}
+    old["replica_timeline"] = old["replica_timeline"].where(~is_in_force(settled))
+    late = {cluster for cluster, us in moments.items() if us > DAWN.timestamp() * 1e6}
+    return Timelines(**{name: rows.unionByName(getattr(added, name)) for name, rows in old.items()}), late - other
+
+
+def in_stretches(of: Whole, count: int) -> tuple[Timelines, set[str]]:
+    """Replay each partition in as many stretches; the clusters whose stretches meet."""
+    ends, dawn = ends_of(of.landing), int(DAWN.timestamp())
+    partitions = {
+        tuple(row[c] for c in ("cluster_id", "topic", "topic_id", "partition")) for row in of.landing["leader_changes"]
+    }
+
+    def cuts(cluster: str) -> list[int]:
+        return sorted({dawn + int((ends[cluster] - DAWN).total_seconds() * k / count) for k in range(1, count)})
+
+    hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in partitions], f"{KEY}, cuts array<bigint>")
+    cut = of.keep(stretches(hot, reach_us(of.spoken)))
+    parts = of.replay(split(landed_from(of.spark, of.landing), cut))
+    return stitched(parts, cut), set(ends) - {row["cluster_id"] for row in unstitched(parts, cut).collect()}
+
+
+def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[str]:
+    """The rows of some clusters that are not in both."""
+    different = []
+    for name in TIMES:
+        two, one = (of.keep(comparable(getattr(t, name), sorted(clusters))) for t in (pieces, of.timelines))
+        different += [f"{name}, made up: {row}" for row in two.exceptAll(one).take(3)]
+        different += [f"{name}, missing: {row}" for row in one.exceptAll(two).take(3)]
+    return different
+
+
+def comparable(rows: DataFrame, clusters: Iterable[str]) -> DataFrame:
+    """The rows of some clusters, maps as sorted arrays: maps are not compared."""
+    is_map = {name for name, kind in rows.dtypes if kind.startswith("map")}
+    values = [F.array_sort(F.map_entries(c)).alias(c) if c in is_map else F.col(c) for c in rows.columns]
+    return rows.where(F.col("cluster_id").isin(*clusters)).select(*values)

@@ -1,0 +1,67 @@
+"""A replay in pieces gives what one in one piece does: gone on with from an earlier one, or in stretches at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jobs.keeping import keeping
+from tests.pieces import Whole, differences, gone_on, in_stretches, whole
+from tests.test_replay_histories import MOST_REPLICAS
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.fixture(scope="module")
+def some(spark: SparkSession) -> Iterator[Whole]:
+    """Thirty histories with faults of all kinds, under all protocols."""
+    with keeping() as keep:
+        yield whole(spark, range(30), MOST_REPLICAS, keep)
+
+
+@pytest.fixture(scope="module")
+def many(spark: SparkSession) -> Iterator[Whole]:
+    """Two hundred."""
+    with keeping() as keep:
+        yield whole(spark, range(100, 300), MOST_REPLICAS, keep)
+
+
+def test_histories_are_gone_on_with(some: Whole) -> None:
+    """A good part of them; and there to the row."""
+    timelines, gone = gone_on(some, 0.8)
+
+    assert len(gone) >= 10
+    assert differences(some, timelines, gone) == []
+
+
+def test_histories_are_replayed_in_stretches(some: Whole) -> None:
+    """Likewise."""
+    timelines, met = in_stretches(some, 3)
+
+    assert len(met) >= 15
+    assert differences(some, timelines, met) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("share", [0.5, 0.7, 0.9])
+def test_many_histories_are_gone_on_with(many: Whole, share: float) -> None:
+    """Cut at several places."""
+    timelines, gone = gone_on(many, share)
+
+    assert len(gone) >= 60
+    assert differences(many, timelines, gone) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("count", [2, 5])
+def test_many_histories_are_replayed_in_stretches(many: Whole, count: int) -> None:
+    """Into a few, and into many."""
+    timelines, met = in_stretches(many, count)
+
+    assert len(met) >= 80
+    assert differences(many, timelines, met) == []

@@ -13,7 +13,8 @@ from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
 from replay.profile import Profile
-from replay.stitched import stitched, unstitched
+from replay.stitched import stitched
+from replay.stretch_ends import unstitched
 from replay.stretches import split
 from replay.timelines import Keep, Timelines, reconstruct
 

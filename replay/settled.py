@@ -68,6 +68,15 @@ def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
     )
 
 
+def with_settled(begun: DataFrame, settled: Settled | None) -> DataFrame:
+    """Return the leaderships with their HW at the moment, NULL where nothing is settled."""
+    if settled is None:
+        unsettled = {SETTLED_HW: F.lit(None).cast("bigint"), SETTLED_IS_STATED: F.lit(None).cast("boolean")}
+        return begun.withColumns(unsettled)
+    stood = settled.leaderships.select(*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, SETTLED_HW, SETTLED_IS_STATED)
+    return begun.join(F.broadcast(stood), C.on_partition(C.LEADER_EPOCH, N.INCARNATION), "left")
+
+
 def since_then(cuts: DataFrame, settled: Settled) -> DataFrame:
     """Return the truncations that the tail shows as everything does, with the highest HW that is settled in mind."""
     highest = settled.leaderships.groupBy(*C.PARTITION_KEY).agg(F.max(SETTLED_HW).alias("highest"))

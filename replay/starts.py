@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import slot_of
 from replay.leaderships import LOADED_HW, START_US, STATED_HW
-from replay.settled import SETTLED_HW, SETTLED_IS_STATED, Settled
+from replay.settled import SETTLED_HW, SETTLED_IS_STATED, Settled, with_settled
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
@@ -59,7 +59,7 @@ def leadership_starts(
 
     Of a leadership that is `settled` the start is its HW at that moment.
     """
-    history = _history(summaries, _with_settled(begun, settled), loads, assigned)
+    history = _history(summaries, with_settled(begun, settled), loads, assigned)
     nobody = F.array_repeat(F.lit(None).cast(_OWN), slots)
     begin = F.struct(nobody.alias("own"), F.array().cast(f"array<{_START}>").alias("starts"))
     folded = history.withColumn("folded", F.aggregate("history", begin, _next))
@@ -96,15 +96,6 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
     )
     both = led.select(*C.PARTITION_KEY, *fields).unionByName(restarted.select(*C.PARTITION_KEY, *fields))
     return both.groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_list(F.struct(*fields))).alias("history"))
-
-
-def _with_settled(begun: DataFrame, settled: Settled | None) -> DataFrame:
-    """Return the leaderships with their HW at the moment, NULL where nothing is settled."""
-    if settled is None:
-        unsettled = {SETTLED_HW: F.lit(None).cast("bigint"), SETTLED_IS_STATED: F.lit(None).cast("boolean")}
-        return begun.withColumns(unsettled)
-    stood = settled.leaderships.select(*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, SETTLED_HW, SETTLED_IS_STATED)
-    return begun.join(F.broadcast(stood), C.on_partition(C.LEADER_EPOCH, N.INCARNATION), "left")
 
 
 def _next(so_far: Column, step: Column) -> Column:

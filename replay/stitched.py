@@ -1,17 +1,14 @@
 """Stretches of hot partitions made one timeline again: each gives its own rows, and they are numbered through.
 
 Each stretch finds the state at its begin from requests before it. That must be the state which the stretch before it
-ends with: `unstitched` names the partitions where it is not, and those have to be replayed in one piece.
+ends with: `replay.stretch_ends` names the partitions where it is not, and those have to be replayed in one piece.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.continued import LEADER_STATE, REPLICA_STATE, in_order
 from replay.names import INCARNATION
 from replay.sequence import PER_INCARNATION
 from replay.stretches import FROM_US, PART_ID, STRETCH, UNTIL_US
@@ -36,7 +33,7 @@ def stitched(parts: Timelines, cut: DataFrame) -> Timelines:
     )
 
 
-def _placed(rows: DataFrame, cut: DataFrame) -> DataFrame:
+def placed(rows: DataFrame, cut: DataFrame) -> DataFrame:
     """Return the rows under their partition's own topic id, with their stretch and its bounds; NULL where not hot."""
     bounds = cut.select(*C.PARTITION_KEY, PART_ID, STRETCH, FROM_US, UNTIL_US).withColumnRenamed(C.TOPIC_ID, "whole_id")
     part = [C.CLUSTER_ID, C.TOPIC, C.PARTITION]
@@ -49,7 +46,7 @@ def _own(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
     """Return the rows that are of their stretch's own time, and all of a partition that is not cut."""
     us = F.unix_micros(time)
     own = (us > F.col(FROM_US)) & (us <= F.col(UNTIL_US))
-    return _placed(rows, cut).where(F.col(STRETCH).isNull() | own)
+    return placed(rows, cut).where(F.col(STRETCH).isNull() | own)
 
 
 def _ahead(leader_timeline: DataFrame, cut: DataFrame) -> DataFrame:
@@ -58,7 +55,7 @@ def _ahead(leader_timeline: DataFrame, cut: DataFrame) -> DataFrame:
     The last event up to a cut is the same in the stretches on both sides: the numbers they give it tell.
     """
     us = F.unix_micros(C.EVENT_TIME)
-    hot = _placed(leader_timeline, cut).where(F.col(STRETCH).isNotNull()).withColumn(INCARNATION, _incarnation())
+    hot = placed(leader_timeline, cut).where(F.col(STRETCH).isNotNull()).withColumn(INCARNATION, incarnation())
     ends = hot.groupBy(*_LEADERSHIP, STRETCH).agg(
         F.max(F.when(us <= F.col(FROM_US), F.col(C.EVENT_SEQ))).alias("begin"),
         F.max(F.when(us <= F.col(UNTIL_US), F.col(C.EVENT_SEQ))).alias("end"),
@@ -72,7 +69,7 @@ def _ahead(leader_timeline: DataFrame, cut: DataFrame) -> DataFrame:
 
 def _renumbered(rows: DataFrame, ahead: DataFrame) -> DataFrame:
     """Return the rows with the event_seq they have in one piece."""
-    numbered = rows.withColumn(INCARNATION, _incarnation()).join(
+    numbered = rows.withColumn(INCARNATION, incarnation()).join(
         F.broadcast(ahead), [*map(str, _LEADERSHIP), STRETCH], "left"
     )
     return numbered.withColumn(C.EVENT_SEQ, F.col(C.EVENT_SEQ) + F.coalesce("ahead", F.lit(0)))
@@ -104,58 +101,6 @@ def _with_highest_hw(cuts: DataFrame, leaders: DataFrame) -> DataFrame:
     )
 
 
-def unstitched(parts: Timelines, cut: DataFrame) -> DataFrame:
-    """One row per partition (its key) in which two stretches do not meet in the same state."""
-    replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
-    found = (
-        _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state()),
-        _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE)),
-    )
-    return found[0].unionByName(found[1])
-
-
-def _leader_state() -> Column:
-    return F.struct(*LEADER_STATE, in_order(C.REMOTE_LEO_MAP).alias("remote"), C.HIGH_WATERMARK, C.EXACTNESS)
-
-
-def _not_met(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], state: Column) -> DataFrame:
-    """One row per partition, or replica, whose last state before a cut differs on its two sides, or is out of order.
-
-    Times first, states by a join: the greatest struct of a group would be found by sorting all rows.
-    """
-    us = F.unix_micros(time)
-    hot = _placed(rows, cut).where(F.col(STRETCH).isNotNull()).withColumns({"us": us, "term": _term()})
-
-    def ends(bound: str) -> dict[str, Column]:
-        up_to = F.col("us") <= F.col(bound)
-        crossed = F.max(F.when(up_to, F.col("term"))) > F.min(F.when(~up_to, F.col("term")))
-        return {
-            f"last_{bound}": F.max(F.when(up_to, F.col("us"))),
-            f"crossed_{bound}": F.coalesce(crossed, F.lit(False)),
-        }
-
-    both = ends(FROM_US) | ends(UNTIL_US)
-    times = hot.groupBy(*of, STRETCH).agg(*[value.alias(name) for name, value in both.items()])
-    place = F.struct(C.LEADER_EPOCH, C.EVENT_SEQ, state.alias("state"))
-    known = hot.join(F.broadcast(times), [*map(str, of), STRETCH])
-
-    def last(bound: str) -> Column:
-        return F.max(F.when(F.col("us") == F.col(f"last_{bound}"), place))["state"]
-
-    is_last = (F.col("us") == F.col(f"last_{FROM_US}")) | (F.col("us") == F.col(f"last_{UNTIL_US}"))
-    states = known.where(is_last).groupBy(*of, STRETCH, f"crossed_{FROM_US}", f"crossed_{UNTIL_US}").agg(
-        last(FROM_US).alias("begins"), last(UNTIL_US).alias("ends")
-    )  # fmt: skip
-    met = F.lag("ends").over(Window.partitionBy(*of).orderBy(STRETCH))
-    differs = (F.col(STRETCH) > 0) & ~F.col("begins").eqNullSafe(met)
-    crossed = F.col(f"crossed_{FROM_US}") | F.col(f"crossed_{UNTIL_US}")
-    return states.withColumn("is_other", differs | crossed).where("is_other").select(*C.PARTITION_KEY)
-
-
-def _term() -> Column:
-    """Return the leadership as a number that rises from one to the next: leader epoch and incarnation."""
-    return F.shiftleft(F.col(C.LEADER_EPOCH).cast("bigint"), 20) + _incarnation()
-
-
-def _incarnation() -> Column:
+def incarnation() -> Column:
+    """Return the number of the leadership in its epoch, which `event_seq` has in its high bits."""
     return F.call_function("div", F.col(C.EVENT_SEQ), F.lit(PER_INCARNATION))

@@ -14,7 +14,8 @@ from replay.continued import additions, is_in_force, unlike
 from replay.news import UNTIL_US, reach_us, settled_until
 from replay.profile import Profile
 from replay.settled import Settled, settled_leaderships, up_to
-from replay.stitched import stitched, unstitched
+from replay.stitched import stitched
+from replay.stretch_ends import unstitched
 from replay.stretches import split, stretches
 from replay.tail import tail_of
 from replay.timelines import Keep, Timelines, reconstruct

@@ -20,6 +20,7 @@ REPLICA_STATE = (
     C.LEADER_EPOCH, C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.EXACTNESS,
     C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH,
 )  # fmt: skip
+CUTS_THAT_BELONG_TOGETHER = tuple((*C.PARTITION_KEY, C.REPLICA_ID, c) for c in (C.TO_OFFSET, C.LEADER_EPOCH))
 LEADER_STATE = (
     C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TYPE, C.LEADER_ID, C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH, C.ISR,
     C.MAXIMAL_ISR, C.MIN_ISR, C.LOG_START_OFFSET,
@@ -58,6 +59,7 @@ def unlike(tail: Timelines, stands: Timelines, settled: Settled) -> DataFrame:
     parts = (
         _other_replicas(tail.replica_timeline, stands.replica_timeline, settled),
         _other_leaders(tail.leader_timeline, stands.leader_timeline, settled),
+        _cut_again(tail.truncations, stands.truncations, settled),
         _out_of_order(tail.leader_timeline, C.EVENT_TIME, C.PARTITION_KEY, settled),
         _out_of_order(tail.replica_timeline, C.VALID_FROM, _REPLICA, settled),
     )
@@ -65,6 +67,16 @@ def unlike(tail: Timelines, stands: Timelines, settled: Settled) -> DataFrame:
     for part in parts[1:]:
         union = union.unionByName(part)
     return union
+
+
+def _cut_again(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFrame:
+    """One row per replica that is cut on both sides of the moment, to one offset or in one epoch.
+
+    A line that tells of a cut and the fetch that shows it may be far apart, and so may two rounds of one truncation.
+    """
+    before, after = stands.where(settled.has(C.EVENT_TIME)), tail.where(~settled.has(C.EVENT_TIME))
+    same = [before.join(after.select(*key), [*map(str, key)], "left_semi") for key in CUTS_THAT_BELONG_TOGETHER]
+    return same[0].unionByName(same[1]).select(*C.PARTITION_KEY)
 
 
 def _other_replicas(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFrame:

@@ -23,9 +23,9 @@ _LEADERSHIP = (*C.PARTITION_KEY, C.LEADER_EPOCH, INCARNATION)
 def stitched(parts: Timelines, cut: DataFrame) -> Timelines:
     """Return the timelines, of hot partitions each stretch's own rows; `parts` is a replay of `stretches.split`."""
     ahead = _ahead(parts.leader_timeline, cut)
-    leaders = _own(parts.leader_timeline, cut, C.EVENT_TIME)
-    replicas = _own(parts.replica_timeline, cut, C.VALID_FROM)
-    cuts = _own(parts.truncations, cut, C.EVENT_TIME)
+    leaders = own(parts.leader_timeline, cut, C.EVENT_TIME)
+    replicas = own(parts.replica_timeline, cut, C.VALID_FROM)
+    cuts = own(parts.truncations, cut, C.EVENT_TIME)
     return Timelines(
         leader_timeline=LEADER_TIMELINE.conform(_renumbered(leaders, ahead)),
         replica_timeline=REPLICA_TIMELINE.conform(_renumbered(_until_next(replicas), ahead)),
@@ -42,11 +42,11 @@ def placed(rows: DataFrame, cut: DataFrame) -> DataFrame:
     return placed.withColumn(C.TOPIC_ID, F.coalesce("whole_id", PART_ID)).drop("whole_id", PART_ID)
 
 
-def _own(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
+def own(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
     """Return the rows that are of their stretch's own time, and all of a partition that is not cut."""
     us = F.unix_micros(time)
-    own = (us > F.col(FROM_US)) & (us <= F.col(UNTIL_US))
-    return placed(rows, cut).where(F.col(STRETCH).isNull() | own)
+    is_own = (us > F.col(FROM_US)) & (us <= F.col(UNTIL_US))
+    return placed(rows, cut).where(F.col(STRETCH).isNull() | is_own)
 
 
 def _ahead(leader_timeline: DataFrame, cut: DataFrame) -> DataFrame:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
 from replay.continued import LEADER_STATE, REPLICA_STATE, in_order
-from replay.stitched import incarnation, placed
+from replay.stitched import incarnation, own, placed
 from replay.stretches import FROM_US, STRETCH, UNTIL_US
 from replay.timelines import Timelines
 from schemas import columns as C
@@ -20,8 +22,15 @@ def unstitched(parts: Timelines, cut: DataFrame) -> DataFrame:
     found = (
         _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state()),
         _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE)),
+        *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
     )
-    return found[0].unionByName(found[1])
+    return reduce(DataFrame.unionByName, found)
+
+
+def _cut_again(cuts: DataFrame) -> list[DataFrame]:
+    """One row per replica that is cut in two stretches, to one offset or in one epoch (`continued.unlike`)."""
+    stretches = [cuts.groupBy(*key).agg(F.min(STRETCH).alias("a"), F.max(STRETCH).alias("z")) for key in _TOGETHER]
+    return [ends.where(F.col("a") < F.col("z")).select(*C.PARTITION_KEY) for ends in stretches]
 
 
 def _leader_state() -> Column:

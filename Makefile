@@ -17,6 +17,7 @@ ZIP       := $(DIST)/tidegauge-$(VERSION).zip
 CAPTURE   ?= examples/captures/failover
 WAREHOUSE ?= build/warehouse
 SIZE      ?= medium
+MB        ?= 200
 SCENARIO_FILE ?= bench/scenario.yaml
 SCENARIO  ?= unclean_election
 OUT       ?= build/live/$(SCENARIO)
@@ -85,6 +86,10 @@ bench-going-on: $(READY) ## what a replay of the last 1 % of the time costs besi
 .PHONY: bench
 bench: $(READY) ## what a replay costs beside what Spark itself does: SIZE=small|medium|large
 	@$(BIN)/python -m bench.run --size "$(SIZE)" --scenario "$(SCENARIO_FILE)" --work build/bench
+
+.PHONY: bench-ingest
+bench-ingest: $(READY) ## what the ingest of a request log costs beside spark.read.json: MB=200
+	@$(BIN)/python -m bench.ingest_cost --megabytes "$(MB)" --work build/bench
 
 .PHONY: sql
 sql: $(READY) ## a SQL prompt over a warehouse: WAREHOUSE=…

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from functools import reduce
+from itertools import groupby
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -21,28 +22,34 @@ LINE_KINDS = (
 )  # fmt: skip
 """Kinds that are read line by line; the others are small and read whole (sources/checkpoints.py)."""
 
-OF_FILE = (C.SOURCE_FILE, C.BROKER_ID, C.KIND)
+OF_FILE = (C.SOURCE_FILE, C.BROKER_ID)
 """What the file of a line says of it."""
 
 LINES_SCHEMA = StructType([StructField(str(c), c.type) for c in LINE_COLUMNS])
 
-PATH, BLOCK_START, ROW_ID, FIRST_ROW_ID, ROWS, ROWS_BEFORE = "path", "block", "row_id", "first_row_id", "rows", "before"
+URI, PATH, BLOCK_START = "uri", "path", "block"
+ROW_ID, FIRST_ROW_ID, ROWS, ROWS_BEFORE = "row_id", "first_row_id", "rows", "before"
 
 
 def read_lines(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
     """One row per line: file, line from 1, broker, kind and text, without its line end or byte order mark.
 
-    One scan has the files of all kinds: who parses them kind by kind wants to keep the lines meanwhile (`persist`).
+    Each kind has a scan of its own, in which `kind` is a literal: who asks for one kind reads no file of another.
     """
     readable = [file for file in files if file.kind in LINE_KINDS and file.is_readable]
     odd = [file for file in readable if _is_hidden_from_spark(file)]
-    sound = [file for file in readable if file not in odd and file.problem is None]
-    damaged = [file for file in readable if file not in odd and file.problem is not None]
+    scanned = [file for file in readable if file not in odd]
     # What was read of a damaged file is kept; of any other file an error must stay an error.
-    scans = [_scan(spark, group, is_damaged) for group, is_damaged in ((sound, False), (damaged, True)) if group]
+    by_kind = groupby(sorted(scanned, key=_scan_of), key=_scan_of)
+    scans = [_scan(spark, list(group), FileKind(kind), is_damaged) for (kind, is_damaged), group in by_kind]
     if odd or not scans:
         scans.append(spark.createDataFrame(list(_rows(odd)), LINES_SCHEMA))
     return reduce(DataFrame.unionByName, scans)
+
+
+def _scan_of(file: SourceFile) -> tuple[str, bool]:
+    """What the files of a scan have in common: the kind, and whether they are damaged."""
+    return file.kind.value, file.problem is not None
 
 
 def _is_hidden_from_spark(file: SourceFile) -> bool:
@@ -57,8 +64,8 @@ def _rows(files: Iterable[SourceFile]) -> Iterator[tuple[str, int, int, str, str
             yield file.name, number, file.broker_id, file.kind.value, text.decode("utf-8", "replace")
 
 
-def _scan(spark: SparkSession, files: list[SourceFile], is_damaged: bool) -> DataFrame:
-    """The lines of some files.
+def _scan(spark: SparkSession, files: list[SourceFile], kind: FileKind, is_damaged: bool) -> DataFrame:
+    """The lines of some files of a kind.
 
     A number in the file needs no shuffle of the text: the rows of a block of a file have consecutive
     `monotonically_increasing_id`s, so the least id and the count of each block, a small table, make them numbers. Its
@@ -66,32 +73,46 @@ def _scan(spark: SparkSession, files: list[SourceFile], is_damaged: bool) -> Dat
     """
     reader = spark.read.option("lineSep", "\n").option("ignoreCorruptFiles", is_damaged)
     rows = reader.text([_escaped(file) for file in files]).select(
-        _decoded(F.col("_metadata.file_path")).alias(PATH),
+        F.col("_metadata.file_path").alias(URI),
         F.col("_metadata.file_block_start").alias(BLOCK_START),
         F.monotonically_increasing_id().alias(ROW_ID),
         F.col("value"),
     )
-    named = [(str(f.path), f.name, f.broker_id, f.kind.value) for f in files]
-    names = spark.createDataFrame(named, StructType([StructField(PATH, StringType()), *_fields(OF_FILE)]))
     return (
-        rows.join(F.broadcast(_blocks(rows)), [PATH, BLOCK_START])
-        .join(F.broadcast(names), PATH)
+        rows.join(F.broadcast(_blocks(rows, _names(spark, files))), [URI, BLOCK_START])
         .withColumn(C.SOURCE_LINE, F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1)
-        .withColumn(C.LINE_TEXT, F.make_valid_utf8(F.rtrim(F.col("value"), F.lit("\r"))))
+        .withColumn(C.KIND, F.lit(kind.value))
+        .withColumn(C.LINE_TEXT, F.make_valid_utf8(_without_cr(F.col("value"))))
         .select(*LINE_COLUMNS)
     )
 
 
-def _blocks(rows: DataFrame) -> DataFrame:
-    """One row per block of a file: its least row id, and how many rows of the file come before it."""
-    blocks = rows.groupBy(PATH, BLOCK_START).agg(F.min(ROW_ID).alias(FIRST_ROW_ID), F.count(F.lit(1)).alias(ROWS))
-    listed = blocks.groupBy(PATH).agg(
-        F.array_sort(F.collect_list(F.struct(BLOCK_START, FIRST_ROW_ID, ROWS))).alias("b")
-    )
-    each = listed.select(PATH, "b", F.inline("b"))
+def _without_cr(text: Column) -> Column:
+    """The text without carriage returns at its end; `rtrim` looks at every character of a line, so seldom."""
+    return F.when(text.endswith("\r"), F.rtrim(text, F.lit("\r"))).otherwise(text)
+
+
+def _names(spark: SparkSession, files: list[SourceFile]) -> DataFrame:
+    """One row per file: its path, and what every line of it has of it."""
+    rows = [(str(file.path), file.name, file.broker_id) for file in files]
+    return spark.createDataFrame(rows, StructType([StructField(PATH, StringType()), *_fields(OF_FILE)]))
+
+
+def _blocks(rows: DataFrame, names: DataFrame) -> DataFrame:
+    """One row per block of a file: its least row id, how many rows of the file come before it, and whose they are.
+
+    A file's URI is made a path here, once a block: once a line would be a tenth of the whole ingest.
+    """
+    blocks = rows.groupBy(URI, BLOCK_START).agg(F.min(ROW_ID).alias(FIRST_ROW_ID), F.count(F.lit(1)).alias(ROWS))
+    listed = blocks.groupBy(URI).agg(F.array_sort(F.collect_list(F.struct(BLOCK_START, FIRST_ROW_ID, ROWS))).alias("b"))
+    each = listed.select(URI, "b", F.inline("b"))
     earlier = F.filter("b", lambda block: block[BLOCK_START] < F.col(BLOCK_START))
     before = F.aggregate(earlier, F.lit(0).cast("bigint"), lambda total, block: total + block[ROWS])
-    return each.select(PATH, BLOCK_START, FIRST_ROW_ID, before.alias(ROWS_BEFORE))
+    return (
+        each.withColumns({PATH: _decoded(F.col(URI)), ROWS_BEFORE: before})
+        .join(F.broadcast(names), PATH)
+        .select(URI, BLOCK_START, FIRST_ROW_ID, ROWS_BEFORE, *OF_FILE)
+    )
 
 
 def _fields(columns: Iterable[Field]) -> list[StructField]:

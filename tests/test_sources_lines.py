@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from schemas import columns as C
+from schemas.kinds import FileKind
 from sources.files import TRUNCATED, discover
 from sources.lines import read_lines
 
@@ -98,3 +100,19 @@ def test_every_line_knows_its_kind_and_broker(spark: SparkSession, tmp_path: Pat
     rows = read_lines(spark, discover(tmp_path)).select(C.KIND, C.BROKER_ID).collect()
 
     assert sorted(map(tuple, rows)) == [("server_log", 1), ("state_change_log", 1)]
+
+
+def test_the_lines_of_one_kind_are_read_from_its_files_alone(spark: SparkSession, tmp_path: Path) -> None:
+    """Each kind is parsed by itself: a large request log is not read again for the sake of a small server.log."""
+    for name in ("kafka-request.log", "server.log", "server.log.1", "state-change.log"):
+        put(tmp_path, name, HEAD)
+    lines = read_lines(spark, discover(tmp_path)).where(F.col(C.KIND) == FileKind.SERVER_LOG.value)
+
+    assert sorted(Path(uri).name for uri in lines.inputFiles()) == ["server.log", "server.log.1"]
+
+
+def test_only_carriage_returns_at_the_end_are_cut(spark: SparkSession, tmp_path: Path) -> None:
+    """As many as there are; one within a line is text."""
+    put(tmp_path, "server.log", f"{HEAD}\r\r\r\na\rb\n\r\n")
+
+    assert list(read(spark, tmp_path).values()) == [[(1, HEAD), (2, "a\rb"), (3, "")]]

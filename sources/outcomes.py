@@ -42,6 +42,11 @@ def with_outcome(frame: DataFrame, verdict: Column) -> DataFrame:
     return judged.withColumns({OUTCOME: F.col("verdict.outcome"), C.REASON: F.col("verdict.reason")}).drop("verdict")
 
 
+def text_of_rejected() -> Column:
+    """As much of a line's text as is kept, of a rejected line; of another one nobody asks for it again."""
+    return F.when(F.col(OUTCOME) == REJECTED, F.substring(C.LINE_TEXT, 1, MAX_TEXT)).alias(C.LINE_TEXT)
+
+
 def having(parsed: DataFrame, outcome: str) -> DataFrame:
     """The lines of one outcome."""
     return parsed.where(F.col(OUTCOME) == outcome)

@@ -44,6 +44,7 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
         dissected.withColumn("line", _parsed_json())
         .withColumn("missing", _missing_field(F.col("line")))
         .transform(outcomes.with_outcome, _verdict())
+        .withColumn(C.LINE_TEXT, outcomes.text_of_rejected())  # kept with all the rest, it would be half of it
         .select(*outcomes.OUTCOME_COLUMNS, "line_time", "api_name", *_fields())
     )
 
@@ -74,7 +75,8 @@ def _before_line_time(microseconds: Column) -> Column:
 
 def _parsed_json() -> Column:
     """The JSON of the APIs that are read, else NULL."""
-    complete = F.replace(F.col("json"), F.lit(NO_RESPONSE), F.lit('"response":null'))
+    with_null = F.replace(F.col("json"), F.lit(NO_RESPONSE), F.lit('"response":null'))
+    complete = F.when(F.col("json").contains(NO_RESPONSE), with_null).otherwise(F.col("json"))
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     return F.when(F.col("api_name").isin(FETCH, PRODUCE, LEADER_AND_ISR), F.from_json(complete, REQUEST_LINE, options))
 

@@ -55,6 +55,15 @@ def test_each_line_has_one_outcome_and_a_reason(spark: SparkSession) -> None:
     assert [(row.reason, row.outcome) for row in parsed] == expected
 
 
+def test_a_line_is_parsed_once_and_its_text_kept_only_if_rejected(spark: SparkSession) -> None:
+    """However many columns are made of it; of most lines nobody asks for the text again."""
+    parsed = parse(frame(spark, [produce(5), CUT, produce(6)]), "UTC")
+    plan = str(parsed._jdf.queryExecution().optimizedPlan().toString())
+
+    assert plan.count("from_json(") == 1
+    assert [row.text for row in parsed.orderBy("source_line").collect()] == [None, CUT, None]
+
+
 def test_times_count_back_from_the_line(spark: SparkSession) -> None:
     """Work begins totalTimeMs before the line and a wait in the queue later; the zone is the line's."""
     text = produce(5, at=357, totalTimeMs=10.123, requestQueueTimeMs=1.001, localTimeMs=3.456)

@@ -38,12 +38,24 @@ AT_THE_END = 2**33
 """Seconds (year 2242) for a checkpoint or a dump, which have no time: they were made after all that the logs tell."""
 
 
+TOLD_BY = {
+    T.METADATA_CHANGES.name: FileKind.METADATA_DUMP,
+    T.BROKER_REGISTRATIONS.name: FileKind.METADATA_DUMP,
+    T.SEGMENT_BATCHES.name: FileKind.SEGMENT_DUMP,
+    T.EPOCH_STARTS.name: FileKind.LEADER_EPOCH_CHECKPOINT,
+    T.FETCH_EVENTS.name: FileKind.REQUEST_LOG,
+}
+"""Tables that one kind of file alone tells of: without it they are empty before anybody looks."""
+
+
 @dataclass(frozen=True)
 class Landing:
     """The rows of a delivery, by table, and of `source_files`."""
 
     tables: Mapping[str, DataFrame]
     source_files: DataFrame
+    untold: frozenset[str] = frozenset()
+    """Tables without rows because no file of the delivery tells of them."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +66,8 @@ class _Parsed:
     logs: DataFrame
     dumps: DataFrame
     metadata: DataFrame
+    has_dumps: bool
+    """Whether there is a segment's dump at all."""
 
     @property
     def frames(self) -> tuple[DataFrame, ...]:
@@ -87,7 +101,8 @@ def land(
 
     conformed = {table.name: conform(table, tables[table.name]) for table in T.LANDING_TABLES if table.name in tables}
     source_files = conform(T.SOURCE_FILES, accounting.source_file_rows(spark, files, outcomes, timezone))
-    return Landing(conformed, source_files)
+    kinds = {file.kind for file in files}
+    return Landing(conformed, source_files, frozenset(name for name, kind in TOLD_BY.items() if kind not in kinds))
 
 
 class _Earlier:
@@ -114,7 +129,7 @@ def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str, redacti
 
     def parsed(kinds: set[FileKind], parse: Callable[[DataFrame], DataFrame]) -> DataFrame:
         if kinds.isdisjoint(present):
-            return parse(lines.where(F.lit(False)))
+            return _none_like(parse(lines))
         return _settled(parse(lines.where(F.col(C.KIND).isin([kind.value for kind in kinds]))))
 
     return _Parsed(
@@ -122,6 +137,7 @@ def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str, redacti
         parsed({FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG}, partial(broker_log.parse, timezone=timezone)),
         parsed({FileKind.SEGMENT_DUMP}, segment_dump.parse),
         parsed({FileKind.METADATA_DUMP}, metadata_dump.parse),
+        FileKind.SEGMENT_DUMP in present,
     )
 
 
@@ -142,7 +158,8 @@ def _rows(
         with_topic(changes, ids, at),
         with_topic(stated, ids, F.coalesce(at, F.timestamp_seconds(F.lit(AT_THE_END)))),
     )
-    batches = _settled(with_topic(redaction.topics(segment_dump.batch_rows(parsed.dumps)), ids))
+    batches = with_topic(redaction.topics(segment_dump.batch_rows(parsed.dumps)), ids)
+    batches = _settled(batches) if parsed.has_dumps else _none_like(batches)
     fetches = _settled(fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS)))
     appends = _settled(with_topic(produce_rows(parsed.requests), ids, at))
     rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
@@ -153,8 +170,9 @@ def _rows(
     changes = _settled(with_leader(_settled(with_statement_epoch(changes, epochs)), earlier.rows(T.LEADER_CHANGES)))
     stated = _settled(with_statement_epoch(stated, epochs))
     appends = _settled(with_append_epoch(appends, epochs))
+    ended = _settled(_with_ends(appends, fetches, stated, batches, earlier))
     return {
-        T.PRODUCE_EVENTS.name: _whole_appends(appends, fetches, stated, batches, changes, earlier),
+        T.PRODUCE_EVENTS.name: _with_unlogged(ended, batches, changes, earlier) if parsed.has_dumps else ended,
         T.FETCH_EVENTS.name: fetches,
         T.LEADER_CHANGES.name: changes,
         T.BROKER_STATEMENTS.name: stated,
@@ -165,15 +183,19 @@ def _rows(
     }
 
 
-def _whole_appends(
-    appends: DataFrame, fetches: DataFrame, stated: DataFrame, batches: DataFrame, changes: DataFrame, earlier: _Earlier
+def _with_ends(
+    appends: DataFrame, fetches: DataFrame, stated: DataFrame, batches: DataFrame, earlier: _Earlier
 ) -> DataFrame:
-    """The appends with where they ended, and those that only a batch in a dump bears witness to."""
+    """The appends with where they ended."""
     all_batches = earlier.and_now(T.SEGMENT_BATCHES, batches)
-    all_changes = earlier.and_now(T.LEADER_CHANGES, changes)
     ends = batch_ends(earlier.and_now(T.FETCH_EVENTS, fetches), earlier.and_now(T.BROKER_STATEMENTS, stated))
-    ended = _settled(with_last_offset(appends, all_batches, ends.unionByName(old_batch_ends(appends, all_batches))))
-    return ended.unionByName(unlogged_appends(earlier.and_now(T.PRODUCE_EVENTS, ended), batches, all_changes))
+    return with_last_offset(appends, all_batches, ends.unionByName(old_batch_ends(appends, all_batches)))
+
+
+def _with_unlogged(ended: DataFrame, batches: DataFrame, changes: DataFrame, earlier: _Earlier) -> DataFrame:
+    """The appends, and those that only a batch in a dump bears witness to."""
+    all_appends = earlier.and_now(T.PRODUCE_EVENTS, ended)
+    return ended.unionByName(unlogged_appends(all_appends, batches, earlier.and_now(T.LEADER_CHANGES, changes)))
 
 
 def _settled(frame: DataFrame) -> DataFrame:
@@ -182,6 +204,12 @@ def _settled(frame: DataFrame) -> DataFrame:
     Each step uses most of those before it, several times over: the plan of all together takes minutes to analyse.
     """
     return frame.localCheckpoint()
+
+
+def _none_like(frame: DataFrame) -> DataFrame:
+    """No rows of the frame's columns, in a plan that Spark sees to be empty, and so all that is made of it."""
+    nothing = [F.lit(None).cast(field.dataType).alias(field.name) for field in frame.schema]
+    return frame.sparkSession.range(0).select(*nothing).where(F.lit(False))
 
 
 def _union(*frames: DataFrame) -> DataFrame:

@@ -176,6 +176,13 @@ def test_tables_are_exactly_those_of_the_schemas(small: Landing) -> None:
     assert shapes == {t.name: [(f.name, f.dataType) for f in t.schema] for t in T.LANDING_TABLES}
 
 
+def test_tables_that_no_file_tells_of_are_named(small: Landing) -> None:
+    """Their commits are saved, so they had better be empty; with a file of the kind they are none of them."""
+    assert T.LEADER_CHANGES.name not in small.untold
+    assert T.FETCH_EVENTS.name in small.untold
+    assert {name: small.tables[name].count() for name in small.untold} == dict.fromkeys(small.untold, 0)
+
+
 def test_an_earlier_delivery_tells_what_this_one_leaves_out(
     spark: SparkSession, small: Landing, tmp_path: Path
 ) -> None:

@@ -47,8 +47,8 @@ class Span:
 
     time: timedelta
     offset: int
-    turns: int
-    """Requests of a fetch session."""
+    turns: Mapping[int, int]
+    """Requests of each fetch session."""
 
 
 def large_log(folder: Path, megabytes: int) -> Path:
@@ -87,11 +87,15 @@ def _line(text: str) -> Line:
 
 
 def _span(lines: list[Line]) -> Span:
-    """Times from the first line to the last, offsets beyond the highest, turns beyond the last of any session."""
+    """Times from the first line to the last, offsets beyond the highest, turns beyond the last of each session."""
     offsets = [number for line in lines for number in _offsets(line.request)]
-    turns = [line.request["request"].get("sessionEpoch", 0) for line in lines]
+    turns: dict[int, int] = {}
+    for line in lines:
+        asked = line.request["request"]
+        if asked.get("sessionId", 0):
+            turns[asked["sessionId"]] = max(turns.get(asked["sessionId"], 0), asked["sessionEpoch"] + 1)
     time = max(line.at for line in lines) - min(line.at for line in lines)
-    return Span(time + timedelta(milliseconds=1), max(offsets) + 1, max(turns) + 1)
+    return Span(time + timedelta(milliseconds=1), max(offsets) + 1, turns)
 
 
 def _copy(lines: list[Line], span: Span, copy: int) -> Iterator[tuple[str, str]]:
@@ -110,8 +114,7 @@ def _later(request: Json, span: Span, copy: int) -> Json:
     if _is_first(request):
         asked["sessionId"] = moved["response"]["sessionId"]
     if asked.get("sessionId", 0):
-        asked["sessionEpoch"] += copy * span.turns
-    moved["requestHeader"]["correlationId"] += copy * span.turns
+        asked["sessionEpoch"] += copy * span.turns[asked["sessionId"]]
     return moved
 
 

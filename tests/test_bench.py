@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 
 from bench.costs import Cost, cost_in, least
+from bench.ingest_cost import BASE, Spent, figures_of
 from bench.kernel import APPEND, FETCH, ISR, LEADS, UNSAID, states
+from bench.request_log import JSON_LINES, REQUEST_LOG, large_log
 
 
 def test_the_kernel_computes_a_worked_example() -> None:
@@ -47,3 +52,30 @@ def test_costs_are_sums_of_the_tasks_in_an_event_log() -> None:
 
     assert cost == Cost(2.5, 7.0, 1, exchanges=1, large_exchanges=1, shuffle_mib=1.0, spill_mib=3.0, peak_mib=5.0)
     assert least([cost, Cost(2.0, 9.0)]).wall_seconds == 9.0
+
+
+def test_a_large_request_log_is_one_story_told_on(tmp_path: Path) -> None:
+    """Each line is another one, and each session's epochs follow each other through all copies."""
+    made = large_log(tmp_path, 6)
+    lines = (made / "capture" / "broker-1" / REQUEST_LOG).read_text(encoding="utf-8").splitlines()
+    requests = [json.loads(text) for text in (made / JSON_LINES).read_text(encoding="utf-8").splitlines()]
+    epochs: dict[int, list[int]] = {}
+    for asked, answered in ((request["request"], request["response"]) for request in requests):
+        if asked.get("sessionEpoch", -1) >= 0:
+            epochs.setdefault(answered["sessionId"], []).append(asked["sessionEpoch"])
+
+    assert len(set(lines)) == len(lines) == len(requests) > 6000
+    assert len(epochs) == 2
+    assert all(sorted(turns) == list(range(len(turns))) and len(turns) > 1000 for turns in epochs.values())
+
+
+def test_ratios_are_of_the_cheapest_runs() -> None:
+    """CPU and seconds each by their own least: a run with little of the one may have waited for the other."""
+    found = {
+        "ingest": [Spent(30.0, 90.0, 80.0, 9, 1.0), Spent(40.0, 60.0, 80.0, 9, 1.0)],
+        BASE: [Spent(10.0, 20.0, 15.0, 3, 0.0)],
+    }
+    figures = figures_of(found, 200.0)
+
+    assert (figures["ratio_to_read_json"], figures["ratio_to_read_json_seconds"]) == (3.0, 3.0)
+    assert (figures["ingest_mb_a_cpu_s"], figures["read_json_mb_a_s"]) == (6.67, 10.0)

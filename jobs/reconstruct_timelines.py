@@ -21,24 +21,33 @@ from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay, whole_replay
 from replay.incidents import incidents
-from replay.timelines import Keep, Timelines
-from schemas.tables import INCIDENTS, TIMELINE_TABLES, Table
+from replay.profile import Profile
+from replay.timelines import Keep
+from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELINE_TABLES, TRUNCATIONS, Table
 
 
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool = False) -> dict[str, int]:
     """Rows by timeline table, each replaced at once for this cluster."""
     landed = landed_events(warehouse, cluster_id)
+    rows, profile = write_timelines(warehouse, cluster_id, landed, all_anew=all_anew)
+    with keeping() as keep:
+        # Read from the tables just written: in one plan each finder would replay everything again.
+        leaders, replicas, cuts = (
+            warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
+        )
+        found = incidents(landed, leaders, replicas, cuts, profile, keep)
+        rows[INCIDENTS.name] = write_table(warehouse, INCIDENTS, found, cluster_id)
+    return {table.name: rows[table.name] for table in TIMELINE_TABLES}
+
+
+def write_timelines(
+    warehouse: Warehouse, cluster_id: str, landed: Landed, *, all_anew: bool = False
+) -> tuple[dict[str, int], Profile]:
+    """Rows by table of all timelines but the incidents, and the protocol they were replayed by."""
     with keeping() as keep:
         replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
         mark = mark_of(warehouse, cluster_id, replay.profile).text()
-        rows = {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}
-        # Read from the tables just written: in one plan each finder would replay everything again.
-        stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
-        found = incidents(
-            landed, stands.leader_timeline, stands.replica_timeline, stands.truncations, replay.profile, keep
-        )
-        rows[INCIDENTS.name] = write_table(warehouse, INCIDENTS, found, cluster_id, note=mark)
-        return {table.name: rows[table.name] for table in TIMELINE_TABLES}
+        return {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}, replay.profile
 
 
 def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:

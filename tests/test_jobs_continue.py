@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions as F
 
-from jobs.continuing import Continued, continued
+from jobs.continuing import AFTER, Continued, continued
 from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
 from jobs.keeping import keeping
 from jobs.new_rows import MustReplayAllError
-from jobs.reconstruct_timelines import reconstruct_cluster
+from jobs.reconstruct_timelines import write_timelines
 from jobs.warehouse import Transaction, Warehouse
-from schemas.tables import LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES, TIMELINE_TABLES
+from schemas.tables import LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
 from sources.synthetic.part import Part
 from sources.synthetic.rounds import Forms, forms_of
 from sources.synthetic.scenario import Epoch, Freeze, read_scenario
@@ -36,22 +36,21 @@ CLUSTER, CUT = "here", 0.8
 def forms() -> Forms:
     """A follower is frozen and comes back; then a leader loses what nobody else had, and returns."""
     epochs = (Epoch(freeze=Freeze()), Epoch(loses=2), Epoch())
-    return forms_of(read_scenario(None, events=3_000, partitions=4, epochs=epochs, lag_time_ms=2_000))
+    return forms_of(read_scenario(None, events=1_200, partitions=2, epochs=epochs, lag_time_ms=2_000))
 
 
-def landed_and_replayed(spark: SparkSession, folder: Path, forms: Forms, part: Part) -> Warehouse:
-    """A warehouse with one part of the scenario, replayed."""
-    warehouse = Warehouse(spark, str(folder))
-    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="first", part=part)
-    reconstruct_cluster(warehouse, CLUSTER)
-    return warehouse
+def replay(warehouse: Warehouse, *, all_anew: bool = False) -> dict[str, int]:
+    """Rows written by table."""
+    return write_timelines(warehouse, CLUSTER, landed_events(warehouse, CLUSTER), all_anew=all_anew)[0]
 
 
 @pytest.fixture(scope="module")
 def first_part(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory, forms: Forms) -> Path:
     """A warehouse with the first four fifths, replayed; tests work on copies."""
     folder = tmp_path_factory.mktemp("first") / "lake"
-    landed_and_replayed(spark, folder, forms, Part(0, CUT))
+    warehouse = Warehouse(spark, str(folder))
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="first", part=Part(0, CUT))
+    replay(warehouse)
     return folder
 
 
@@ -75,21 +74,22 @@ def test_another_delivery_is_gone_on_with(
     before = warehouse.read(LEADER_TIMELINE).count()
     generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
 
-    written = reconstruct_cluster(warehouse, CLUSTER)
+    written = replay(warehouse)
     assert "goes on from 2026-01-01 00:0" in capsys.readouterr().err
-    gone_on = {t.name: warehouse.read(t).localCheckpoint() for t in TIMELINE_TABLES}
-    reconstruct_cluster(warehouse, CLUSTER, all_anew=True)
+    gone_on = {t.name: warehouse.read(t).localCheckpoint() for t in AFTER}
+    replay(warehouse, all_anew=True)
 
     assert written[LEADER_TIMELINE.name] < before / 2
-    for table in TIMELINE_TABLES:
+    for table in AFTER:
         two, one = comparable(gone_on[table.name], [CLUSTER]), comparable(warehouse.read(table), [CLUSTER])
         assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
 
 
+@pytest.mark.long
 def test_a_third_delivery_is_gone_on_with_from_the_second(warehouse: Warehouse, forms: Forms) -> None:
     """Each replay leaves the mark that the next one needs."""
     generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 0.9))
-    reconstruct_cluster(warehouse, CLUSTER)
+    replay(warehouse)
     generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="third", part=Part(0.9, 1))
 
     with going_on(warehouse) as found:
@@ -141,6 +141,7 @@ def test_a_replay_that_died_is_replayed_whole(warehouse: Warehouse, forms: Forms
         pass
 
 
+@pytest.mark.long
 def test_timelines_that_were_tampered_with_are_replayed_whole(warehouse: Warehouse, forms: Forms) -> None:
     """What stands at the moment is compared with what the requests give."""
     note = warehouse.commits(REPLICA_TIMELINE, limit=1)[0].note

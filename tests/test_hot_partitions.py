@@ -1,0 +1,48 @@
+"""A partition with most of all events is replayed in stretches, and the tables are the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jobs.continuing import AFTER
+from jobs.deliveries import landed_events
+from jobs.generate_events import generate_cluster
+from jobs.hot_partitions import HOT_ROWS
+from jobs.reconstruct_timelines import write_timelines
+from jobs.warehouse import Warehouse
+from sources.synthetic.rounds import forms_of
+from sources.synthetic.scenario import Epoch, read_scenario
+from tests.pieces import comparable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+CLUSTER = "hot"
+
+
+@pytest.mark.spark
+def test_a_hot_partition_is_cut(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Several stretches, across an election; every row as in one piece."""
+    scenario = read_scenario(None, events=1_500, partitions=3, hot_share=0.9, epochs=(Epoch(), Epoch()))
+    warehouse = Warehouse(spark, str(tmp_path / "lake"))
+    generate_cluster(warehouse, forms_of(scenario), cluster_id=CLUSTER, capture_id="one")
+    landed = landed_events(warehouse, CLUSTER)
+    write_timelines(warehouse, CLUSTER, landed, all_anew=True)
+    whole = {table: comparable(warehouse.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
+    assert "stretches" not in capsys.readouterr().err
+
+    spark.conf.set(HOT_ROWS, "500")
+    spark.conf.set("spark.sql.shuffle.partitions", "8")  # with two, four times the average task is more than all
+    try:
+        write_timelines(warehouse, CLUSTER, landed, all_anew=True)
+    finally:
+        spark.conf.unset(HOT_ROWS)
+        spark.conf.set("spark.sql.shuffle.partitions", "2")
+
+    assert "6 stretches" in capsys.readouterr().err
+    for table, rows in whole.items():
+        pieces = comparable(warehouse.read(table), [CLUSTER])
+        assert (table.name, pieces.exceptAll(rows).take(2), rows.exceptAll(pieces).take(2)) == (table.name, [], [])

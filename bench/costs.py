@@ -31,6 +31,8 @@ class Cost:
     spill_mib: float = 0.0
     peak_mib: float = 0.0
     """The most memory one task held for sorts, windows and aggregations."""
+    longest_seconds: float = 0.0
+    """CPU of the longest task: with cores to spare the work lasts no less."""
 
 
 class EventLog:
@@ -63,7 +65,7 @@ class EventLog:
 
 def cost_in(entries: Iterable[dict[str, object]], wall_seconds: float, events: int) -> Cost:
     """The sum of the tasks in some lines of a log."""
-    cpu_ns = jobs = shuffled = spilled = peak = 0
+    cpu_ns = jobs = shuffled = spilled = peak = longest = 0
     rows_of_stage: dict[int, int] = {}
     for entry in entries:
         jobs += entry["Event"] == "SparkListenerJobStart"
@@ -72,6 +74,7 @@ def cost_in(entries: Iterable[dict[str, object]], wall_seconds: float, events: i
             continue
         written = metrics["Shuffle Write Metrics"]
         cpu_ns += metrics["Executor CPU Time"]
+        longest = max(longest, metrics["Executor CPU Time"])
         spilled += metrics["Memory Bytes Spilled"]
         peak = max(peak, metrics["Peak Execution Memory"])
         shuffled += written["Shuffle Bytes Written"]
@@ -80,7 +83,7 @@ def cost_in(entries: Iterable[dict[str, object]], wall_seconds: float, events: i
     exchanged = [rows for rows in rows_of_stage.values() if rows]
     return Cost(
         cpu_ns / 1e9, wall_seconds, jobs, len(exchanged), sum(rows >= events for rows in exchanged),
-        shuffled / MIB, spilled / MIB, peak / MIB,
+        shuffled / MIB, spilled / MIB, peak / MIB, longest / 1e9,
     )  # fmt: skip
 
 

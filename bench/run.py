@@ -16,20 +16,22 @@ from bench.checksums import sums_of
 from bench.costs import Cost, EventLog, least
 from bench.inputs import SCENARIO, SIZES, bench_session, landed, scenario_of
 from bench.peer import cost_of
-from bench.spark_variants import engine, floor
+from bench.spark_variants import engine, floor, in_one_piece
 from jobs.progress import print_table, say
 from jobs.warehouse import Warehouse
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE
 
 COLUMNS = (
     "what", "CPU s", "of floor", "µs an event", "wall s", "jobs", "exchanges", "of all rows", "shuffle MiB",
-    "spill MiB", "peak MiB",
+    "spill MiB", "peak MiB", "longest task s",
 )  # fmt: skip
 RATIOS = {"apply_in_arrow": "apply_in_arrow", "duckdb": "duckdb_peer", "polars": "polars_peer"}
 Variants = Mapping[str, Callable[[], Cost]]
 
 
-def variants_of(warehouse: Warehouse, log: EventLog, work: Path, events: int, *, peers: bool, loop: bool) -> Variants:
+def variants_of(
+    warehouse: Warehouse, log: EventLog, work: Path, events: int, *, is_hot: bool, peers: bool, loop: bool
+) -> Variants:
     """What is compared: each cleans up, works, and says what it cost. The engine has run once: the floor is as wide."""
 
     def of_spark(name: str, run: Callable[[Path], None]) -> Cost:
@@ -46,6 +48,8 @@ def variants_of(warehouse: Warehouse, log: EventLog, work: Path, events: int, *,
         "floor": partial(of_spark, "floor", partial(floor, warehouse, rows_per_event=replicas / events)),
         "engine": partial(of_spark, "engine", partial(engine, warehouse)),
     }
+    if is_hot:
+        ours["in_one_piece"] = partial(of_spark, "in_one_piece", partial(in_one_piece, warehouse))
     if not peers:
         return ours
     others = ("duckdb_peer", "polars_peer", *(("loop_peer",) if loop else ()))
@@ -68,7 +72,7 @@ def line_of(name: str, cost: Cost, base: float, events: int) -> Sequence[str]:
     return (
         name, f"{cost.cpu_seconds:.1f}", f"{cost.cpu_seconds / base:.2f}", f"{cost.cpu_seconds / events * 1e6:.2f}",
         f"{cost.wall_seconds:.1f}", str(cost.jobs), str(cost.exchanges), str(cost.large_exchanges),
-        f"{cost.shuffle_mib:.0f}", f"{cost.spill_mib:.0f}", f"{cost.peak_mib:.0f}",
+        f"{cost.shuffle_mib:.0f}", f"{cost.spill_mib:.0f}", f"{cost.peak_mib:.0f}", f"{cost.longest_seconds:.1f}",
     )  # fmt: skip
 
 
@@ -100,7 +104,9 @@ def main(size: str, rounds: int, hot_share: float, scenario: Path, peers: bool, 
     )
     engine(warehouse, scratch / "engine")  # to warm up, and to know how many rows there are
     log = EventLog(spark, scratch / "events")
-    variants = variants_of(warehouse, log, scratch, events, peers=peers, loop=size in ("tiny", "small"))
+    variants = variants_of(
+        warehouse, log, scratch, events, is_hot=hot_share > 0, peers=peers, loop=size in ("tiny", "small")
+    )
     costs = measured(variants, rounds)
     base, ours = costs["floor"].cpu_seconds, costs["engine"].cpu_seconds
     print_table(COLUMNS, [line_of(name, cost, base, events) for name, cost in costs.items()])

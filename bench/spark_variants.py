@@ -11,6 +11,7 @@ from pyspark.storagelevel import StorageLevel
 
 from bench.inputs import CLUSTER
 from jobs.deliveries import landed_events
+from jobs.hot_partitions import HOT_ROWS
 from jobs.keeping import keeping
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import whole_replay
@@ -32,6 +33,13 @@ def engine(warehouse: Warehouse, target: Path) -> None:
         timelines = whole_replay(landed_events(warehouse, CLUSTER), keep).timelines
         write(target, LEADER_TIMELINE, timelines.leader_timeline)
         write(target, REPLICA_TIMELINE, timelines.replica_timeline)
+
+
+def in_one_piece(warehouse: Warehouse, target: Path) -> None:
+    """The same with a hot partition in one task."""
+    warehouse.spark.conf.set(HOT_ROWS, str(1 << 60))
+    engine(warehouse, target)
+    warehouse.spark.conf.unset(HOT_ROWS)
 
 
 def floor(warehouse: Warehouse, target: Path, rows_per_event: float) -> None:

@@ -15,7 +15,7 @@ from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 
 HOT_ROWS = "spark.tidegauge.hotRows"
 """Setting: a partition with as many requests, and more than its share, is cut into stretches of half as many."""
-DEFAULT_HOT_ROWS = 1_000_000
+DEFAULT_HOT_ROWS = 500_000
 _SHARES = 4
 """A partition with as many times the requests of the average task is the longest task by far."""
 _REACHES = 10

@@ -50,7 +50,9 @@ def test_costs_are_sums_of_the_tasks_in_an_event_log() -> None:
     log = [{"Event": "SparkListenerJobStart"}, task(1, 10**9, 512, 3), task(1, 10**9, 512, 5), task(2, 5 * 10**8, 0, 1)]
     cost = cost_in(log, 7.0, events=1000)
 
-    assert cost == Cost(2.5, 7.0, 1, exchanges=1, large_exchanges=1, shuffle_mib=1.0, spill_mib=3.0, peak_mib=5.0)
+    assert cost == Cost(
+        2.5, 7.0, 1, exchanges=1, large_exchanges=1, shuffle_mib=1.0, spill_mib=3.0, peak_mib=5.0, longest_seconds=1
+    )
     assert least([cost, Cost(2.0, 9.0)]).wall_seconds == 9.0
 
 

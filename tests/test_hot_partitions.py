@@ -24,6 +24,7 @@ CLUSTER = "hot"
 
 
 @pytest.mark.spark
+@pytest.mark.long
 def test_a_hot_partition_is_cut(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Several stretches, across an election; every row as in one piece."""
     scenario = read_scenario(None, events=1_500, partitions=3, hot_share=0.9, epochs=(Epoch(), Epoch()))

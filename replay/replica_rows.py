@@ -14,32 +14,36 @@ from replay import names as N
 from replay.assignment import SLOTS, in_mask
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
-from replay.windows import across, carried
+from replay.windows import across, carried, history
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness, Role
 
-_STATE = (
-    C.ROLE, C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.LEADER_EPOCH, C.EXACTNESS,
-    C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
+_OF_LEADER = (
+    N.TENURE, C.LEADER_EPOCH, N.INCARNATION, N.ISR_MASK, N.ASSIGNED_MASK, C.LOG_END_OFFSET, C.HIGH_WATERMARK,
+    C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
 )  # fmt: skip
-_OPEN = "open"
+"""What the state of a leader is made of."""
+_OWN_LEO, _OWN_HW, _OPEN, _LEADER_CHANGES, _WHOSE = "own_leo", "own_hw", "open", "leader_changes", "whose"
 
 
 def replica_states(known: DataFrame, slots: int) -> DataFrame:
     """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`."""
     own = _with_own_state(known, slots)
     loaded = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value) & F.col(LOADED_HW).isNotNull()
-    states = own.select(
+    # A number is exploded, not the states: of most events one replica changes, and arrays of structs are costly.
+    each = own.withColumn(_WHOSE, F.explode(F.array(*[F.when(_may_change(i), i) for i in range(slots)])))
+    states = each.where(F.col(_WHOSE).isNotNull()).select(
         N.PARTITION_NUMBER, C.CLUSTER_ID, C.CAPTURE_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.EVENT_SEQ,
         (loaded | (F.col(C.EVENT_TYPE) == N.REPLICA_RESTART)).alias(N.IS_RESTART),
         F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
-        F.explode(F.array(*[_state(i) for i in range(slots)])).alias("of"),
-    ).where("of IS NOT NULL").select("*", "of.*")  # fmt: skip
-    return states.withColumn("before", F.lag(F.struct(*_STATE)).over(_of_replica())).where(
-        ~F.col("before").eqNullSafe(F.struct(*_STATE))
-    )
+        F.get(F.col(SLOTS), F.col(_WHOSE)).alias(C.REPLICA_ID),
+        *_state(slots),
+    )  # fmt: skip
+    before = F.lag("state").over(_of_replica())
+    changed = states.withColumn("before", before).where(~F.col("before").eqNullSafe(F.col("state")))
+    return changed.drop("before", C.LEADER_EPOCH).select("*", "state.*").drop("state")
 
 
 def replica_timeline(states: DataFrame) -> DataFrame:
@@ -59,11 +63,12 @@ def _is(event: str, slot: int) -> Column:
 
 
 def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
-    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`.
+    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`.
 
     `open` is what the replica has if it took its last response: nothing tells, until something does.
     """
-    columns: dict[str, Column] = {}
+    had = F.lag(F.struct(*_OF_LEADER)).over(history())
+    columns: dict[str, Column] = {_LEADER_CHANGES: ~had.eqNullSafe(F.struct(*_OF_LEADER))}
     for i in range(slots):
         leads = F.col(N.LEADER_SLOT) == i
         fetch, response = _is(EventType.FETCH, i), _is(N.RESPONSE, i)
@@ -77,10 +82,10 @@ def _with_own_state(known: DataFrame, slots: int) -> DataFrame:
         told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
         # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
-        columns[slot_column("own_leo", i)] = _last(
+        columns[slot_column(_OWN_LEO, i)] = _last(
             F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).otherwise(leo)
         )
-        columns[slot_column("own_hw", i)] = _last(
+        columns[slot_column(_OWN_HW, i)] = _last(
             F.when(leads, F.col(C.HIGH_WATERMARK))
             .when(dropped, UNKNOWN_OFFSET)
             .when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
@@ -104,42 +109,58 @@ def _last(value: Column) -> Column:
     return F.coalesce(carried(value, across()), F.lit(UNKNOWN_OFFSET))
 
 
-def _state(slot: int) -> Column:
-    """Return the state of the replica in `slot` after the event; NULL where the event does not touch it."""
+def _may_change(slot: int) -> Column:
+    """Return whether the event touches the replica in `slot`, and leaves it in another state as far as is known here.
+
+    A leader is touched by every event, and few change what it has: whether one does is seen beside the event before.
+    """
     leads = F.col(N.LEADER_SLOT) == slot
     own = _is(EventType.FETCH, slot) | _is(N.RESPONSE, slot) | _is(N.REPLICA_RESTART, slot)
     everyone = (EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value, EventType.WITNESS.value)
     # Of an epoch whose requests nobody logged, followers' own lines tell: `replay.told_replicas`.
-    touched = leads | ((own | F.col(C.EVENT_TYPE).isin(*everyone)) & ~F.col(N.IS_UNHEARD))
+    touched = (own | F.col(C.EVENT_TYPE).isin(*everyone)) & ~F.col(N.IS_UNHEARD)
     assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()
-    leo, hw = F.col(slot_column("own_leo", slot)), F.col(slot_column("own_hw", slot))
-    remote = F.col(slot_column(C.REMOTE_LEO, slot))
+    return F.when(leads, F.col(_LEADER_CHANGES)).otherwise(touched) & assigned
+
+
+def _state(slots: int) -> list[Column]:
+    """Return the state of the replica in `_WHOSE` after the event: `state`, compared as one, and the lower bounds."""
+    slot, leads = F.col(_WHOSE), F.col(N.LEADER_SLOT) == F.col(_WHOSE)
+    leo, hw, last = (_of_slot(name, slots) for name in (_OWN_LEO, _OWN_HW, _OPEN))
     unsure = F.col(N.IS_UNSURE) & ~leads
-    last = F.col(slot_column(_OPEN, slot))
     open_end = F.coalesce(last["may_be"], F.lit(False))
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
     leo_high = F.when(open_end, F.greatest(leo, last["leo"])).otherwise(leo)
     hw_high = F.when(open_end, F.greatest(clamped, last["hw"])).otherwise(clamped)
     told_less = F.when(open_end, F.least(clamped, last["hw"])).otherwise(clamped)
-    hw_low = F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(told_less)
 
     def high(bound: str, of_follower: Column) -> Column:
         return F.when(leads, F.col(bound)).when(unsure, NO_BOUND).otherwise(of_follower)
 
     state = F.struct(
-        F.get(F.col(SLOTS), F.lit(slot)).alias(C.REPLICA_ID),
         F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value).alias(C.ROLE),
         leo.alias(C.LOG_END_OFFSET),
-        F.when(leads, leo).otherwise(remote).alias(C.REMOTE_LEO),
+        F.when(leads, leo).otherwise(_of_slot(C.REMOTE_LEO, slots)).alias(C.REMOTE_LEO),
         clamped.alias(C.HIGH_WATERMARK),
-        F.coalesce(in_mask(F.col(N.ISR_MASK), slot), F.lit(False)).alias(C.IN_ISR),
+        F.coalesce(F.getbit(F.col(N.ISR_MASK), slot) != 0, F.lit(False)).alias(C.IN_ISR),
+        F.col(C.LEADER_EPOCH),
         _exactness(leads, open_end | unsure).alias(C.EXACTNESS),
-        F.when(leads, F.col(C.LOG_END_OFFSET_LOW)).otherwise(leo).alias(C.LOG_END_OFFSET_LOW),
         high(C.LOG_END_OFFSET_HIGH, leo_high).alias(C.LOG_END_OFFSET_HIGH),
-        hw_low.alias(C.HIGH_WATERMARK_LOW),
         high(C.HIGH_WATERMARK_HIGH, hw_high).alias(C.HIGH_WATERMARK_HIGH),
     )
-    return F.when(touched & assigned, state)
+    return [
+        state.alias("state"),
+        F.when(leads, F.col(C.LOG_END_OFFSET_LOW)).otherwise(leo).alias(C.LOG_END_OFFSET_LOW),
+        F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(told_less).alias(C.HIGH_WATERMARK_LOW),
+    ]
+
+
+def _of_slot(name: str, slots: int) -> Column:
+    """Return the column of `name` for the slot in `_WHOSE`."""
+    value = F.lit(None)
+    for i in range(slots):
+        value = F.when(F.col(_WHOSE) == i, F.col(slot_column(name, i))).otherwise(value)
+    return value
 
 
 def _exactness(leads: Column, open_end: Column) -> Column:

@@ -63,10 +63,14 @@ def tenure_before() -> WindowSpec:
     return _tenure().rowsBetween(FIRST, -1)
 
 
+def history() -> WindowSpec:
+    """All leaderships of the partition in order: for lag, which takes no frame."""
+    return Window.partitionBy(PARTITION_NUMBER).orderBy(TENURE, C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
+
+
 def across() -> WindowSpec:
     """All leaderships of the partition, up to and with this event."""
-    ordered = Window.partitionBy(PARTITION_NUMBER).orderBy(TENURE, C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
-    return ordered.rowsBetween(FIRST, NOW)
+    return history().rowsBetween(FIRST, NOW)
 
 
 def carried(value: Column, window: WindowSpec) -> Column:

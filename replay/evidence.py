@@ -17,6 +17,7 @@ from replay.doubtful import with_proof_of_catching_up
 from replay.leader import leader_states
 from replay.leaderships import STATED_HW
 from replay.order import NS_PER_US, STREAMS_BESIDE_FETCHES
+from replay.passengers import unpacked
 from replay.profile import Profile
 from replay.windows import before, carried, following, so_far, tenure_whole
 from schemas import columns as C
@@ -26,11 +27,16 @@ from schemas.kinds import EventType
 CLOCK_ERROR_US = 5_000
 """How far a line's time may be off beyond the time the broker worked on the request; measured: 99 % within it."""
 
+_READ_LATER = (N.SHOWN, N.NEW_LOG_START, N.NEXT_FETCH_US, N.FOLLOWER_LEO, N.UNHEARD_OFFSET, N.IS_TAKEN)
+_LATER = "later"
+"""Columns that the second pass reads and not the first."""
+
 
 def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events of `ordered` in the order the responses bear out, with the witnesses that are needed."""
     undecided = {N.IS_PROVEN_CAUGHT_UP: F.lit(False), N.MAY_HAVE_GROWN_TO: F.lit(None).cast("bigint")}
-    states = leader_states(ordered.withColumns(undecided), slots, profile)
+    carrying = ordered.withColumns(undecided | {_LATER: F.struct(*_READ_LATER)})
+    states = leader_states(carrying, slots, profile)
     start = F.coalesce(STATED_HW, F.lit(UNKNOWN_OFFSET))
     if profile.has_outsiders:
         states = with_proof_of_catching_up(states, slots, profile, start)
@@ -41,7 +47,8 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     )
     moved = _with_rises(ended).withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     monotone = moved.withColumn(N.ORDER_NS, _never_back(slots))
-    return _with_witnesses(monotone).select(*ordered.columns, *undecided).drop(C.BASE_OFFSET)
+    read = [c for c in ordered.columns if c not in (*_READ_LATER, C.BASE_OFFSET)]
+    return unpacked(_with_witnesses(monotone).select(*read, *undecided, _LATER), _LATER)
 
 
 def _never_back(slots: int) -> Column:

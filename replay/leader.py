@@ -15,10 +15,11 @@ from replay.in_sync import is_settled, with_caught_up, with_joining
 from replay.inferred_isr import with_bounds_of_rise, with_inferred_isr
 from replay.leaderships import STATED_LEO
 from replay.names import slot_column
+from replay.passengers import unpacked
 from replay.profile import Profile
 from replay.rules import assigned, current, evaluates_high_watermark
 from replay.sequence import with_event_seq
-from replay.unheard import with_possible_rise
+from replay.unheard import unheard, with_possible_rise
 from replay.windows import carried, place, so_far, tenure_before
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -55,15 +56,18 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
 FORGOTTEN = (
     *C.PARTITION_KEY, N.EVENT_US, N.RESPONSE_US, N.NEXT_FETCH_US, C.SESSION_ID, C.RECORDS_SIZE, C.ACKS, C.ERROR_CODE,
     N.IS_NEW_LEADER, STATED_LEO, N.NEW_LOG_START, N.NEW_FENCED_MASK, N.NEW_REGISTERED_MASK, N.FENCED_MASK,
-    N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, "fetcher_leo_before",
+    N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, N.UNHEARD_OFFSET,
+    "fetcher_leo_before",
 )  # fmt: skip
 """What the order and the states were made of, and no timeline shows."""
 
 
 def remembered(states: DataFrame, slots: int) -> DataFrame:
     """Return the states with the columns that the timelines are made of: they are kept, and every column costs."""
-    of_slots = [slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_US) for i in range(slots)]
-    return states.drop(*FORGOTTEN, *of_slots)
+    of_slots = [
+        slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_US, N.UNHEARD_OFFSET) for i in range(slots)
+    ]
+    return unpacked(states.drop(*FORGOTTEN, *of_slots), N.SHOWN)
 
 
 def _no_more_than_the_leader_has() -> Column:
@@ -86,6 +90,7 @@ def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
     variables[N.PLACE] = F.row_number().over(place())
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
+    variables |= unheard(slots)
     for i in range(slots):
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(current(C.REMOTE_LEO, i), F.lit(UNKNOWN_OFFSET))
         before = carried(assigned(C.REMOTE_LEO, i), tenure_before())

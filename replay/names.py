@@ -61,6 +61,7 @@ TOLD = "TOLD"                         # likewise: a line states the leader's HW 
 SILENCE = "SILENCE"                   # likewise: from here on no line tells what the leader does
 TOLD_REMOTE = "told_remote"           # map<int,bigint>: remote LEOs that the line of a TOLD states
 IS_UNSURE = "is_unsure"               # bool: the state is known between bounds only, the request log being silent
+SHOWN = "shown"                       # struct: what the timelines show of an event, and no window reads
 IS_UNHEARD = "is_unheard"             # bool: no request of the whole leader epoch is logged
 ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
 # fmt: on

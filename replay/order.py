@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.leaderships import STATED_LEO
-from replay.next_roles import told_next
+from replay.next_roles import REACHED, told_next
+from replay.passengers import packed
 from replay.unheard import unheard_offset
 from replay.windows import FIRST, NOW, whole
 from schemas import columns as C
@@ -25,6 +26,7 @@ STREAMS_BESIDE_FETCHES = 2
 _STREAM = (*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID)
 _FETCHES_IN_ORDER = (C.LEADER_EPOCH, N.INCARNATION, N.ORDER_NS, C.SESSION_EPOCH, C.SOURCE_LINE)
 _WITHIN = (C.BASE_OFFSET, C.SESSION_EPOCH, N.EVENT_US, C.SOURCE_FILE, C.SOURCE_LINE)
+_SHOWN = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED)
 
 
 def ordered_by_clock(placed: DataFrame) -> DataFrame:
@@ -32,7 +34,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
 
     A fetch also gets `next_fetch_us` and `follower_leo`: its replica's own LEO once it took the response, which its
     next fetch tells, wherever that went. An idempotent producer's repeat (an old base offset, appended once) stays
-    where the clock puts it: it must not drag later appends with it.
+    where the clock puts it: it must not drag later appends with it. What is only shown is packed from here on.
     """
     certain = Window.partitionBy(*_STREAM).orderBy(*_WITHIN)
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
@@ -61,7 +63,8 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
             N.EPOCH_START: F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole())),
         }
     )
-    return _with_next_fetches(monotone).drop(C.SESSION_EPOCH, "is_repeat", N.LOADED_US, N.NEXT_ROLE)
+    known = _with_next_fetches(monotone).drop(C.SESSION_EPOCH, "is_repeat", N.LOADED_US, N.NEXT_ROLE)
+    return packed(known, _SHOWN, N.SHOWN)
 
 
 def _begin_ns() -> Column:

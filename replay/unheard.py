@@ -30,12 +30,16 @@ def unheard_offset(of_replica: WindowSpec) -> Column:
     return F.when(in_session & follows & gap, F.lead(C.FETCH_OFFSET).over(of_replica)).otherwise(UNKNOWN_OFFSET)
 
 
-def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the events with `may_have_risen_to`: the HW if each missing request was there; NULL if none is."""
-    missing = {
+def unheard(slots: int) -> dict[str, Column]:
+    """Return, by slot, what its last fetch says of a missing one."""
+    return {
         slot_column(N.UNHEARD_OFFSET, i): carried(F.when(is_fetch_of(i), F.col(N.UNHEARD_OFFSET)), so_far())
         for i in range(slots)
     }
+
+
+def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the events with `may_have_risen_to`: the HW if each missing request was there; NULL if none is."""
     longest = F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO)
     asked, is_missing = [], longest > F.col(C.LOG_END_OFFSET)
     for i in range(slots):
@@ -43,4 +47,4 @@ def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataF
         asked.append(F.when(holds(i, F.col(N.JOINING_MASK)), F.greatest(remote, lost)))
         is_missing = is_missing | F.coalesce(lost > remote, F.lit(False))
     possible = F.when(allows(profile) & is_missing, F.least(longest, *asked))
-    return states.withColumns(missing).withColumn(N.MAY_HAVE_RISEN_TO, possible).drop(*missing)
+    return states.withColumn(N.MAY_HAVE_RISEN_TO, possible)

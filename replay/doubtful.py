@@ -15,8 +15,7 @@ from replay import names as N
 from replay.assignment import follows
 from replay.high_watermark import risen
 from replay.in_sync import is_eligible, now_us
-from replay.names import slot_column
-from replay.order import NS_PER_US
+from replay.names import NS_PER_US, slot_column
 from replay.profile import Profile
 from replay.windows import carried, following, place, so_far
 from schemas import columns as C

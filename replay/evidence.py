@@ -16,7 +16,8 @@ from replay import names as N
 from replay.doubtful import with_proof_of_catching_up
 from replay.leader import leader_states
 from replay.leaderships import STATED_HW
-from replay.order import NS_PER_US, STREAMS_BESIDE_FETCHES
+from replay.names import NS_PER_US
+from replay.order import STREAMS_BESIDE_FETCHES
 from replay.passengers import unpacked
 from replay.profile import Profile
 from replay.windows import before, carried, following, so_far, tenure_whole
@@ -27,7 +28,9 @@ from schemas.kinds import EventType
 CLOCK_ERROR_US = 5_000
 """How far a line's time may be off beyond the time the broker worked on the request; measured: 99 % within it."""
 
-_READ_LATER = (N.SHOWN, N.NEW_LOG_START, N.NEXT_FETCH_US, N.FOLLOWER_LEO, N.UNHEARD_OFFSET, N.IS_TAKEN)
+_READ_LATER = (
+    N.SHOWN, N.NEW_LOG_START, N.RESPONSE_NS, N.NEXT_FETCH_US, N.FOLLOWER_LEO, N.UNHEARD_OFFSET, N.IS_TAKEN,
+)  # fmt: skip
 _LATER = "later"
 """Columns that the second pass reads and not the first."""
 
@@ -47,7 +50,7 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     )
     moved = _with_rises(ended).withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     monotone = moved.withColumn(N.ORDER_NS, _never_back(slots))
-    read = [c for c in ordered.columns if c not in (*_READ_LATER, C.BASE_OFFSET)]
+    read = [c for c in ordered.columns if c not in (*_READ_LATER, N.HEARD_NS, C.BASE_OFFSET)]
     return unpacked(_with_witnesses(monotone).select(*read, *undecided, _LATER), _LATER)
 
 
@@ -81,11 +84,12 @@ def _with_witnesses(known: DataFrame) -> DataFrame:
     )
     rows = known.withColumn("step", F.explode(steps))
     witness = F.col("step") == EventType.WITNESS.value
+    follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"])
     return rows.withColumns(
         {
             C.EVENT_TYPE: F.col("step"),
             C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
-            N.MAY_HAVE_GROWN_TO: F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"]),
+            N.MAY_HAVE_GROWN_TO: F.coalesce(follows, F.lit(UNKNOWN_OFFSET)),
             N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
             N.ORDER_NS: F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US).otherwise(F.col(N.ORDER_NS)),
         }
@@ -152,4 +156,5 @@ def _moved_to() -> Column:
     earlier = immediate & (stated < F.col("hw_before")) & (stated >= last["low"]) & is_near(last)
     # A response may also carry the rise its own fetch made: completed from purgatory at once, it shows as unparked.
     later = immediate & (stated > F.col(C.HIGH_WATERMARK)) & (stated <= following["high"]) & is_near(following)
-    return F.when(ahead, append["ns"] + 1).when(earlier, last["ns"] - 1).when(later, following["ns"] + 1)
+    before_it = F.greatest(last["ns"] - 1, N.HEARD_NS)
+    return F.when(ahead, append["ns"] + 1).when(earlier, before_it).when(later, following["ns"] + 1)

@@ -91,6 +91,9 @@ def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     variables[N.PLACE] = F.row_number().over(place())
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
     variables |= unheard(slots)
+    # A response is no event of the leader's: what follows is what follows the event before.
+    of_leader = F.when(F.col(C.EVENT_TYPE) != N.RESPONSE, F.col(N.MAY_HAVE_GROWN_TO))
+    variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
     for i in range(slots):
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(current(C.REMOTE_LEO, i), F.lit(UNKNOWN_OFFSET))
         before = carried(assigned(C.REMOTE_LEO, i), tenure_before())

@@ -15,6 +15,8 @@ IS_CONTESTED = "is_contested"         # bool: lines name more than one leader of
 EVENT_US = "event_us"                 # bigint: when the leader handled it, microseconds since the epoch, by its clock
 LOCAL_US = "local_us"                 # bigint: width of the interval [event_us, event_us + local_us] it truly lies in
 RESPONSE_US = "response_us"           # bigint: when the response was built
+RESPONSE_NS = "response_ns"           # bigint: place in the leadership at which the fetcher took it; NULL it was told nothing
+HEARD_NS = "heard_ns"                 # bigint: the same of the fetcher's response before, in the leadership
 NEXT_FETCH_US = "next_fetch_us"       # bigint: when the same replica fetched next; NULL not again from this leadership
 LOADED_US = "loaded_us"               # array<bigint>: when the fetching replica's process (re)started, by its own clock
 NEXT_ROLE = "next_role"               # struct<epoch,us,leo,leads>: the role the fetcher took next, in a later epoch; NULL none told
@@ -42,7 +44,7 @@ RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told
 RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have risen to; with an inferred ISR alone
 UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
 MAY_HAVE_RISEN_TO = "may_have_risen_to"  # bigint: HW if the missing requests had come already; NULL none is
-MAY_HAVE_GROWN_TO = "may_have_grown_to"  # bigint: where the next append begins: past the LEO if one in between is lost; NULL none follows
+MAY_HAVE_GROWN_TO = "may_have_grown_to"  # bigint: where the next append begins: past the LEO if one in between is lost; -1 none follows
 IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
 REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
 IS_PROVEN_CAUGHT_UP = "is_proven_caught_up"  # bool: a later response shows that the fetch was caught up, though the clock says not
@@ -63,6 +65,7 @@ TOLD_REMOTE = "told_remote"           # map<int,bigint>: remote LEOs that the li
 IS_UNSURE = "is_unsure"               # bool: the state is known between bounds only, the request log being silent
 SHOWN = "shown"                       # struct: what the timelines show of an event, and no window reads
 IS_UNHEARD = "is_unheard"             # bool: no request of the whole leader epoch is logged
+NS_PER_US = 1000
 ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
 # fmt: on
 

@@ -12,15 +12,16 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.leaderships import STATED_LEO
+from replay.names import NS_PER_US
 from replay.next_roles import REACHED, told_next
 from replay.passengers import packed
+from replay.responses import is_answered, taken_ns, without_refused
 from replay.unheard import unheard_offset
-from replay.windows import FIRST, NOW, whole
+from replay.windows import FIRST, NOW, carried, whole
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
-NS_PER_US = 1000
 STREAMS_BESIDE_FETCHES = 2
 """Metadata is stream 0, appends are stream 1; then each slot's fetches are one."""
 _STREAM = (*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID)
@@ -63,7 +64,9 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
             N.EPOCH_START: F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole())),
         }
     )
-    known = _with_next_fetches(monotone).drop(C.SESSION_EPOCH, "is_repeat", N.LOADED_US, N.NEXT_ROLE)
+    known = without_refused(_with_next_fetches(monotone)).drop(
+        C.SESSION_EPOCH, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE
+    )
     return packed(known, _SHOWN, N.SHOWN)
 
 
@@ -80,14 +83,25 @@ def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     next_us = F.lead(F.expr(N.ORDER_US)).over(of_replica)
     next_epoch = F.lead(C.LEADER_EPOCH).over(of_replica)
     next_leo, told_us = told_next(F.lead(C.FETCH_OFFSET).over(of_replica), next_us, next_epoch)
-    return ordered.withColumns(
+    known = ordered.withColumns(
         {
             N.NEXT_FETCH_US: F.when(fetch & _again(of_replica), next_us),
+            N.HEARD_NS: _heard_ns(of_replica),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(of_replica)).otherwise(UNKNOWN_OFFSET),
             N.IS_TAKEN: fetch & ~_restarts(told_us),
         }
     )
+    taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))
+    return known.withColumn(N.RESPONSE_NS, F.when(is_answered(), taken))
+
+
+def _heard_ns(of_replica: WindowSpec) -> Column:
+    """Return when the replica took the last response before this fetch in the leadership."""
+    response = F.struct(C.LEADER_EPOCH, N.INCARNATION, N.ORDER_NS, N.RESPONSE_US)
+    last = carried(F.when(is_answered(), response), of_replica.rowsBetween(FIRST, -1))
+    is_own = (last[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)) & (last[N.INCARNATION] == F.col(N.INCARNATION))
+    return F.when(is_own, taken_ns(last[N.ORDER_NS], last[N.RESPONSE_US], F.expr(N.ORDER_US)))
 
 
 def _restarts(next_us: Column) -> Column:

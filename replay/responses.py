@@ -1,38 +1,52 @@
-"""Responses as events: a follower's own LEO and HW change when it takes a response, not when it asks."""
+"""Responses as events: a follower's own LEO and HW change when it takes a response, not when it asks.
+
+They tell nothing of the leader, so that the order is decided without them: two events of five are theirs.
+"""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.order import NS_PER_US
 from schemas import columns as C
 from schemas.kinds import EventType
 
 
-def with_responses(ordered: DataFrame) -> DataFrame:
-    """Return the events, and one row more, `RESPONSE`, per response that told its follower of the partition.
+def is_fetch() -> Column:
+    """Return whether the event is a fetch."""
+    return F.col(C.EVENT_TYPE) == EventType.FETCH.value
 
-    Refused and diverging fetches had their say (the fetcher's LEO) and are left out, but for those in purgatory:
-    they were accepted at first. A response that omits the partition changes nothing at the follower.
+
+def without_refused(ordered: DataFrame) -> DataFrame:
+    """Return the events without the fetches that were refused: they had their say, the fetcher's LEO."""
+    return ordered.where(~F.coalesce(is_fetch() & ~F.col("is_accepted"), F.lit(False))).drop("is_accepted")
+
+
+def is_answered() -> Column:
+    """Return whether the event is a fetch whose response told its follower of the partition.
+
+    Refused and diverging fetches are not, but for those in purgatory: they were accepted at first. A response that
+    omits the partition changes nothing at the follower.
     """
-    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
-    answered = fetch & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
-    steps = (
-        F.when(answered & F.col("is_accepted"), F.array(F.lit(EventType.FETCH.value), F.lit(N.RESPONSE)))
-        .when(fetch & ~F.col("is_accepted"), F.array().cast("array<string>"))
-        .otherwise(F.array(F.col(C.EVENT_TYPE)))
-    )
-    rows = ordered.withColumn("step", F.explode(steps))
+    return is_fetch() & F.col("is_accepted") & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
+
+
+def taken_ns(asked_ns: Column, built_us: Column, next_fetch_us: Column) -> Column:
+    """Return when a response was taken: before the replica asks again; that may be at another leader, by its clock."""
+    return F.greatest(asked_ns + 1, F.least(built_us, next_fetch_us) * N.NS_PER_US)
+
+
+def with_responses(decided: DataFrame) -> DataFrame:
+    """Return the events, and one row more, `RESPONSE`, per response that was taken."""
+    both = F.array(F.lit(EventType.FETCH.value), F.lit(N.RESPONSE))
+    steps = F.when(F.col(N.RESPONSE_NS).isNotNull(), both).otherwise(F.array(F.col(C.EVENT_TYPE)))
+    rows = decided.withColumn("step", F.explode(steps))
     response = F.col("step") == N.RESPONSE
-    asked = F.col(N.ORDER_NS)
-    # Taken before the replica asks again; its next fetch may be at another leader, by another clock.
-    built = F.least(F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US)) * NS_PER_US
     return rows.withColumns(
         {
             C.EVENT_TYPE: F.col("step"),
-            N.ORDER_NS: F.when(response, F.greatest(asked + 1, built)).otherwise(asked),
+            N.ORDER_NS: F.when(response, F.greatest(N.ORDER_NS, N.RESPONSE_NS)).otherwise(F.col(N.ORDER_NS)),
             N.STREAM_POS: F.col(N.STREAM_POS) * 2 + F.when(response, 1).otherwise(0),
         }
-    ).drop("step", "is_accepted")
+    ).drop("step", N.RESPONSE_NS)

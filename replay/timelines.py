@@ -1,6 +1,6 @@
 """The plan: landed events in, timelines out; a list of named stages, each a DataFrame one can look at.
 
-events -> placed in leaderships -> ordered by clock -> responses -> decided by evidence -> sequenced -> states
+events -> placed in leaderships -> ordered by clock -> decided by evidence -> responses -> sequenced -> states
 -> starts folded across leaderships -> timelines.
 """
 
@@ -72,8 +72,7 @@ def ordered_events(
     )
     happened = events(landed, begun, restarts, ended, profile)
     gathered = placed(happened, context, slots).repartition(N.PARTITION_NUMBER)
-    by_clock = with_responses(ordered_by_clock(gathered))
-    return decided_by_evidence(by_clock, slots, profile)
+    return with_responses(decided_by_evidence(ordered_by_clock(gathered), slots, profile))
 
 
 def reconstruct(

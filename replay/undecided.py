@@ -13,8 +13,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.events import FETCHES_AFTER
 from replay.high_watermark import allows, holds
-from replay.names import slot_column
-from replay.order import NS_PER_US
+from replay.names import NS_PER_US, slot_column
 from replay.profile import Profile
 from replay.windows import place
 from schemas import columns as C

@@ -14,6 +14,7 @@ from replay import names as N
 from replay.assignment import SLOTS, in_mask
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
+from replay.passengers import packed, unpacked
 from replay.windows import across, carried, history
 from schemas import columns as C
 from schemas import tables as T
@@ -25,17 +26,18 @@ _OF_LEADER = (
     C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
 )  # fmt: skip
 """What the state of a leader is made of."""
+_SHOWN = (*C.PARTITION_KEY, C.CAPTURE_ID)
 _OWN_LEO, _OWN_HW, _OPEN, _LEADER_CHANGES, _WHOSE = "own_leo", "own_hw", "open", "leader_changes", "whose"
 
 
 def replica_states(known: DataFrame, slots: int) -> DataFrame:
     """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`."""
-    own = _with_own_state(known, slots)
+    own = _with_own_state(packed(known, _SHOWN, N.SHOWN), slots)
     loaded = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value) & F.col(LOADED_HW).isNotNull()
     # A number is exploded, not the states: of most events one replica changes, and arrays of structs are costly.
     each = own.withColumn(_WHOSE, F.explode(F.array(*[F.when(_may_change(i), i) for i in range(slots)])))
     states = each.where(F.col(_WHOSE).isNotNull()).select(
-        N.PARTITION_NUMBER, C.CLUSTER_ID, C.CAPTURE_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.EVENT_SEQ,
+        N.PARTITION_NUMBER, C.LEADER_EPOCH, C.EVENT_SEQ, N.SHOWN,
         (loaded | (F.col(C.EVENT_TYPE) == N.REPLICA_RESTART)).alias(N.IS_RESTART),
         F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
         F.get(F.col(SLOTS), F.col(_WHOSE)).alias(C.REPLICA_ID),
@@ -43,7 +45,7 @@ def replica_states(known: DataFrame, slots: int) -> DataFrame:
     )  # fmt: skip
     before = F.lag("state").over(_of_replica())
     changed = states.withColumn("before", before).where(~F.col("before").eqNullSafe(F.col("state")))
-    return changed.drop("before", C.LEADER_EPOCH).select("*", "state.*").drop("state")
+    return unpacked(unpacked(changed.drop("before", C.LEADER_EPOCH), "state"), N.SHOWN)
 
 
 def replica_timeline(states: DataFrame) -> DataFrame:

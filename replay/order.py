@@ -11,10 +11,10 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.leaderships import STATED_LEO
+from replay.leaderships import STATED_HW, STATED_LEO
 from replay.names import NS_PER_US
 from replay.next_roles import REACHED, told_next
-from replay.passengers import packed
+from replay.passengers import packed, unpacked
 from replay.responses import is_answered, taken_ns, without_refused
 from replay.unheard import unheard_offset
 from replay.windows import FIRST, NOW, carried, whole
@@ -27,6 +27,13 @@ STREAMS_BESIDE_FETCHES = 2
 _STREAM = (*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID)
 _FETCHES_IN_ORDER = (C.LEADER_EPOCH, N.INCARNATION, N.ORDER_NS, C.SESSION_EPOCH, C.SOURCE_LINE)
 _WITHIN = (C.BASE_OFFSET, C.SESSION_EPOCH, N.EVENT_US, C.SOURCE_FILE, C.SOURCE_LINE)
+_READ_LATER = (
+    C.CAPTURE_ID, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED, C.ACKS, C.LAST_OFFSET, C.IS_PARKED,
+    C.RESPONSE_HIGH_WATERMARK, N.LOCAL_US, STATED_HW, N.LEADER_SLOT, N.EVERY_MASK, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK,
+    C.MIN_ISR, N.NEW_LOG_START,
+)  # fmt: skip
+_LATER = "later"
+"""Columns of which the order by the clock knows nothing."""
 _SHOWN = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED)
 
 
@@ -41,7 +48,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     append = F.col(C.EVENT_TYPE) == EventType.APPEND.value
     rank = F.when(fetch, F.col(N.SLOT) + STREAMS_BESIDE_FETCHES).when(append, 1).otherwise(0)
-    streams = placed.withColumns(
+    streams = packed(placed, _READ_LATER, _LATER).withColumns(
         {
             N.STREAM_RANK: rank,
             C.SESSION_ID: F.when(fetch, F.col(C.SESSION_ID)).otherwise(0),
@@ -67,7 +74,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     known = without_refused(_with_next_fetches(monotone)).drop(
         C.SESSION_EPOCH, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE
     )
-    return packed(known, _SHOWN, N.SHOWN)
+    return packed(unpacked(known, _LATER), _SHOWN, N.SHOWN)
 
 
 def _begin_ns() -> Column:

@@ -7,7 +7,7 @@ never compared. What the clock leaves open, `evidence` decides.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
@@ -26,6 +26,7 @@ STREAMS_BESIDE_FETCHES = 2
 """Metadata is stream 0, appends are stream 1; then each slot's fetches are one."""
 _STREAM = (*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID)
 _FETCHES_IN_ORDER = (C.LEADER_EPOCH, N.INCARNATION, N.ORDER_NS, C.SESSION_EPOCH, C.SOURCE_LINE)
+_LEADERSHIP, _ASKED = (C.LEADER_EPOCH, N.INCARNATION), (C.FETCH_OFFSET, C.SESSION_ID, C.SESSION_EPOCH)
 _WITHIN = (C.BASE_OFFSET, C.SESSION_EPOCH, N.EVENT_US, C.SOURCE_FILE, C.SOURCE_LINE)
 _READ_LATER = (
     C.CAPTURE_ID, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED, C.ACKS, C.LAST_OFFSET, C.IS_PARKED,
@@ -87,28 +88,40 @@ def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     """Return the events, each fetch with what its replica's next one, or its next role, tells of it."""
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
-    next_us = F.lead(F.expr(N.ORDER_US)).over(of_replica)
-    next_epoch = F.lead(C.LEADER_EPOCH).over(of_replica)
-    next_leo, told_us = told_next(F.lead(C.FETCH_OFFSET).over(of_replica), next_us, next_epoch)
-    known = ordered.withColumns(
+    # Each by itself: a window that an expression names twice is computed twice.
+    seen = ordered.withColumns(
         {
-            N.NEXT_FETCH_US: F.when(fetch & _again(of_replica), next_us),
-            N.HEARD_NS: _heard_ns(of_replica),
+            "then": F.lead(F.struct(*_LEADERSHIP, *_ASKED, F.expr(N.ORDER_US).alias("us"))).over(of_replica),
+            "heard": carried(
+                F.when(is_answered(), F.struct(*_LEADERSHIP, N.ORDER_NS, N.RESPONSE_US)),
+                of_replica.rowsBetween(FIRST, -1),
+            ),
+        }
+    )
+    then = F.col("then")
+    next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH])
+    known = seen.withColumns(
+        {
+            # Its next fetch shows that the replica took this response, if it is of the same leadership.
+            N.NEXT_FETCH_US: F.when(fetch & _is_of_same(then), then["us"]),
+            N.HEARD_NS: _heard_ns(F.col("heard")),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
-            N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(of_replica)).otherwise(UNKNOWN_OFFSET),
+            N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),
             N.IS_TAKEN: fetch & ~_restarts(told_us),
         }
     )
     taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))
-    return known.withColumn(N.RESPONSE_NS, F.when(is_answered(), taken))
+    return known.withColumn(N.RESPONSE_NS, F.when(is_answered(), taken)).drop("then", "heard")
 
 
-def _heard_ns(of_replica: WindowSpec) -> Column:
+def _heard_ns(heard: Column) -> Column:
     """Return when the replica took the last response before this fetch in the leadership."""
-    response = F.struct(C.LEADER_EPOCH, N.INCARNATION, N.ORDER_NS, N.RESPONSE_US)
-    last = carried(F.when(is_answered(), response), of_replica.rowsBetween(FIRST, -1))
-    is_own = (last[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)) & (last[N.INCARNATION] == F.col(N.INCARNATION))
-    return F.when(is_own, taken_ns(last[N.ORDER_NS], last[N.RESPONSE_US], F.expr(N.ORDER_US)))
+    return F.when(_is_of_same(heard), taken_ns(heard[N.ORDER_NS], heard[N.RESPONSE_US], F.expr(N.ORDER_US)))
+
+
+def _is_of_same(other: Column) -> Column:
+    """Return whether another fetch of the replica is of the same leadership."""
+    return (other[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)) & (other[N.INCARNATION] == F.col(N.INCARNATION))
 
 
 def _restarts(next_us: Column) -> Column:
@@ -121,12 +134,6 @@ def _restarts(next_us: Column) -> Column:
         lambda us: (us > F.col(N.EVENT_US)) & (next_us.isNull() | (us < next_us)),
     )
     return F.when(F.size(N.LOADED_US) > 0, F.size(since) > 0).otherwise(F.lit(False))
-
-
-def _again(of_replica: WindowSpec) -> Column:
-    """Return whether the replica's next fetch is of the same leadership, and so shows that it took this response."""
-    leadership = F.struct(C.LEADER_EPOCH, N.INCARNATION)
-    return F.lead(leadership).over(of_replica).eqNullSafe(leadership)
 
 
 def _leo_after(next_leo: Column) -> Column:

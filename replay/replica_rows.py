@@ -50,10 +50,9 @@ def replica_states(known: DataFrame, slots: int) -> DataFrame:
 
 def replica_timeline(states: DataFrame) -> DataFrame:
     """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`; `states` is `replica_states`."""
-    until = F.lead(C.VALID_FROM).over(_of_replica())
-    return T.REPLICA_TIMELINE.conform(
-        states.withColumn(C.VALID_TO, F.when(until.isNotNull(), F.greatest(C.VALID_FROM, until)))
-    )
+    followed = states.withColumn("until", F.lead(C.VALID_FROM).over(_of_replica()))
+    until = F.when(F.col("until").isNotNull(), F.greatest(C.VALID_FROM, "until"))
+    return T.REPLICA_TIMELINE.conform(followed.withColumn(C.VALID_TO, until))
 
 
 def _of_replica() -> WindowSpec:

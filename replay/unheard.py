@@ -9,7 +9,7 @@ in between, by a request that is lost or was never logged (acks=0, a marker), an
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, WindowSpec
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
@@ -22,12 +22,15 @@ from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
 
-def unheard_offset(of_replica: WindowSpec) -> Column:
-    """Return what the next fetch asks for if one between is missing; -1 where none is, or it is another session's."""
-    follows = F.lead(C.SESSION_ID).over(of_replica) == F.col(C.SESSION_ID)
-    gap = F.lead(C.SESSION_EPOCH).over(of_replica) > F.col(C.SESSION_EPOCH) + 1
+def unheard_offset(then: Column) -> Column:
+    """Return what the next fetch asks for if one between is missing; -1 where none is, or it is another session's.
+
+    `then` is the next fetch: its session, session epoch and offset.
+    """
+    follows = then[C.SESSION_ID] == F.col(C.SESSION_ID)
+    gap = then[C.SESSION_EPOCH] > F.col(C.SESSION_EPOCH) + 1
     in_session = (F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) >= 0)
-    return F.when(in_session & follows & gap, F.lead(C.FETCH_OFFSET).over(of_replica)).otherwise(UNKNOWN_OFFSET)
+    return F.when(in_session & follows & gap, then[C.FETCH_OFFSET]).otherwise(UNKNOWN_OFFSET)
 
 
 def unheard(slots: int) -> dict[str, Column]:

@@ -45,6 +45,6 @@ def _in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, 
     with step("replay hot partitions") as replaying:
         pieces = split(landed, cut)
         parts = reconstruct(pieces, keep(assignments(pieces)), slots, profile, keep)
-        meet = unstitched(parts, cut).isEmpty()
+        meet = all(found.isEmpty() for found in unstitched(parts, cut))
         replaying.note = f"{cut.count()} stretches" if meet else "two stretches do not meet: all in one piece"
     return stitched(parts, cut) if meet else None

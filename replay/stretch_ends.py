@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -16,15 +15,17 @@ from replay.timelines import Timelines
 from schemas import columns as C
 
 
-def unstitched(parts: Timelines, cut: DataFrame) -> DataFrame:
-    """One row per partition (its key) in which two stretches do not meet in the same state."""
+def unstitched(parts: Timelines, cut: DataFrame) -> list[DataFrame]:
+    """Frames of one row per partition (its key) in which two stretches do not meet in the same state.
+
+    Several, to be looked at one after the other: each has the plan of a replay in it, more than once.
+    """
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
-    found = (
+    return [
         _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state()),
         _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE)),
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
-    )
-    return reduce(DataFrame.unionByName, found)
+    ]
 
 
 def _cut_again(cuts: DataFrame) -> list[DataFrame]:

@@ -121,7 +121,8 @@ def in_stretches(of: Whole, count: int) -> tuple[Timelines, set[str]]:
     hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in partitions], f"{KEY}, cuts array<bigint>")
     cut = of.keep(stretches(hot, reach_us(of.spoken)))
     parts = of.replay(split(landed_from(of.spark, of.landing), cut))
-    return stitched(parts, cut), set(ends) - {row["cluster_id"] for row in unstitched(parts, cut).collect()}
+    other = {row["cluster_id"] for found in unstitched(parts, cut) for row in found.collect()}
+    return stitched(parts, cut), set(ends) - other
 
 
 def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[str]:

@@ -3,8 +3,7 @@
 A fetch that is answered at once carries the HW from just before its own update (P:1514): wherever the order by the
 clock says otherwise, and the difference is one the clock cannot resolve, the fetch is moved across the event that
 raised the HW. A fetch of an offset comes after the append that brought the leader there, or it would have been out of
-range. And an acks=all success proves the HW past its last record: where no logged event explains that, a
-request was in flight when its broker was killed, and a WITNESS bears its fruit.
+range. What requests prove that no line tells of is in `replay.witnesses`.
 """
 
 from __future__ import annotations
@@ -21,8 +20,9 @@ from replay.order import STREAMS_BESIDE_FETCHES
 from replay.passengers import unpacked
 from replay.profile import Profile
 from replay.windows import before, carried, following, so_far, tenure_whole
+from replay.witnesses import is_beyond_log, with_witnesses
 from schemas import columns as C
-from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
+from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 CLOCK_ERROR_US = 5_000
@@ -51,7 +51,7 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     moved = _with_rises(ended).withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     monotone = moved.withColumn(N.ORDER_NS, _never_back(slots))
     read = [c for c in ordered.columns if c not in (*_READ_LATER, N.HEARD_NS, C.BASE_OFFSET)]
-    return unpacked(_with_witnesses(monotone).select(*read, *undecided, _LATER), _LATER)
+    return unpacked(with_witnesses(monotone).select(*read, *undecided, _LATER), _LATER)
 
 
 def _never_back(slots: int) -> Column:
@@ -64,53 +64,6 @@ def _never_back(slots: int) -> Column:
         of_stream = F.col(N.STREAM_RANK) == rank
         place = F.when(of_stream, F.max(F.when(of_stream, F.col("moved_ns"))).over(so_far())).otherwise(place)
     return place
-
-
-def _with_witnesses(known: DataFrame) -> DataFrame:
-    """Return the events, and a WITNESS at the response of each acks=all success that no logged event explains.
-
-    The ISR that answered for it is the one at the append: the witness brings it along, to say whose remote LEO it
-    proves.
-    """
-    proven = F.col(C.LAST_OFFSET) + 1
-    unexplained = (
-        (F.col(C.EVENT_TYPE) == EventType.APPEND.value)
-        & (F.col(C.ACKS) == ALL_ACKS)
-        & (F.col(C.ERROR_CODE) == 0)
-        & (proven > F.col("highest"))
-    )
-    steps = F.when(unexplained, F.array(F.lit(EventType.APPEND.value), F.lit(EventType.WITNESS.value))).otherwise(
-        F.array(F.col(C.EVENT_TYPE))
-    )
-    rows = known.withColumn("step", F.explode(steps))
-    witness = F.col("step") == EventType.WITNESS.value
-    follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"])
-    return rows.withColumns(
-        {
-            C.EVENT_TYPE: F.col("step"),
-            C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
-            N.MAY_HAVE_GROWN_TO: F.coalesce(follows, F.lit(UNKNOWN_OFFSET)),
-            N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
-            N.ORDER_NS: F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US).otherwise(F.col(N.ORDER_NS)),
-        }
-    )
-
-
-def _proves_append() -> Column:
-    """Return whether a fetch was accepted though it lies beyond the log, and no append that is known took it there.
-
-    Either no append of the leader's tenure reaches so far: it was killed before it answered the producer, and what it
-    appended was truncated, in no log, in no dump. Or the next append begins there or later: the line of one is lost.
-    """
-    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
-    is_in_no_append = F.col(C.FETCH_OFFSET) <= F.col("next_append")["base"]
-    unexplained = (F.col(C.FETCH_OFFSET) > F.col("longest")) | F.coalesce(is_in_no_append, F.lit(False))
-    return F.coalesce(fetch & _is_beyond_log() & unexplained, F.lit(False))
-
-
-def _is_beyond_log() -> Column:
-    """Return whether the event asks for more than the leader has, as far as is known."""
-    return (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.FETCH_OFFSET) > F.col(C.LOG_END_OFFSET))
 
 
 def _with_rises(known: DataFrame) -> DataFrame:
@@ -146,7 +99,7 @@ def _moved_to() -> Column:
     stated, append = F.col(C.RESPONSE_HIGH_WATERMARK), F.col("next_append")
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     immediate = fetch & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0) & (stated >= 0)
-    ahead = fetch & _is_beyond_log() & F.col(C.FETCH_OFFSET).between(append["base"] + 1, append["leo"])
+    ahead = fetch & is_beyond_log() & F.col(C.FETCH_OFFSET).between(append["base"] + 1, append["leo"])
     last, following = F.col("last_rise"), F.col("next_rise")
 
     def is_near(rise: Column) -> Column:

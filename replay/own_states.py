@@ -1,0 +1,80 @@
+"""What each replica has by itself: its own LEO and HW after each event of its leader, by the slot that it has.
+
+A leader's are its own. A follower's LEO is what it asks for, and after a response what its next fetch asks for; its HW
+is the smaller of the HW it was told and its LEO after the append (`AbstractFetcherThread.processFetchRequest`,
+`UnifiedLog.maybeUpdateHighWatermark`, UL:590).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import in_mask
+from replay.names import slot_column
+from replay.windows import across, carried, history
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType
+
+OWN_LEO, OWN_HW = "own_leo", "own_hw"
+"""bigint per slot: the replica's own LEO and HW; -1 unknown."""
+OPEN = "open"
+"""struct per slot: what the replica has if it took its last response: nothing tells, until something does."""
+LEADER_CHANGES = "leader_changes"
+"""boolean: the event changes what the leader has."""
+_OF_LEADER = (
+    N.TENURE, C.LEADER_EPOCH, N.INCARNATION, N.ISR_MASK, N.ASSIGNED_MASK, C.LOG_END_OFFSET, C.HIGH_WATERMARK,
+    C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
+)  # fmt: skip
+"""What the state of a leader is made of."""
+
+
+def is_of(event: str, slot: int) -> Column:
+    """Return whether the event is of this type, and of the replica in `slot`."""
+    return (F.col(C.EVENT_TYPE) == str(event)) & (F.col(N.SLOT) == slot)
+
+
+def with_own_state(known: DataFrame, slots: int) -> DataFrame:
+    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`."""
+    had = F.lag(F.struct(*_OF_LEADER)).over(history())
+    columns: dict[str, Column] = {LEADER_CHANGES: ~had.eqNullSafe(F.struct(*_OF_LEADER))}
+    for i in range(slots):
+        leads = F.col(N.LEADER_SLOT) == i
+        fetch, response = is_of(EventType.FETCH, i), is_of(N.RESPONSE, i)
+        restart = is_of(N.REPLICA_RESTART, i)
+        taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
+        leo = (
+            F.when(fetch | restart, F.col(C.FETCH_OFFSET))
+            .when(response & taken, F.col(N.FOLLOWER_LEO))
+            .when(_witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
+        )
+        told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
+        # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
+        dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
+        columns[slot_column(OWN_LEO, i)] = _last(
+            F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).otherwise(leo)
+        )
+        columns[slot_column(OWN_HW, i)] = _last(
+            F.when(leads, F.col(C.HIGH_WATERMARK))
+            .when(dropped, UNKNOWN_OFFSET)
+            .when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
+            .otherwise(F.when(response & taken, told))
+        )
+        said = F.struct(
+            (response & ~taken).alias("may_be"),
+            F.col(C.LOG_END_OFFSET).alias("leo"),
+            F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
+        )
+        columns[slot_column(OPEN, i)] = carried(F.when(response | leads | dropped | leo.isNotNull(), said), across())
+    return known.withColumns(columns)
+
+
+def _witnessed(slot: int) -> Column:
+    """Return whether the event proves that the replica asked for what no line shows it asked for."""
+    return (F.col(C.EVENT_TYPE) == EventType.WITNESS.value) & in_mask(F.col(N.NEW_ISR_MASK), slot)
+
+
+def _last(value: Column) -> Column:
+    return F.coalesce(carried(value, across()), F.lit(UNKNOWN_OFFSET))

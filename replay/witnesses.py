@@ -1,0 +1,62 @@
+"""What requests prove of others that no line tells of: a request in flight when its broker was killed, a lost append.
+
+An acks=all success proves the HW past its last record: where no logged event explains that, a WITNESS bears its fruit.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.names import NS_PER_US
+from schemas import columns as C
+from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
+from schemas.kinds import EventType
+
+
+def with_witnesses(known: DataFrame) -> DataFrame:
+    """Return the events, and a WITNESS at the response of each acks=all success that no logged event explains.
+
+    The ISR that answered for it is the one at the append: the witness brings it along, to say whose remote LEO it
+    proves.
+    """
+    proven = F.col(C.LAST_OFFSET) + 1
+    unexplained = (
+        (F.col(C.EVENT_TYPE) == EventType.APPEND.value)
+        & (F.col(C.ACKS) == ALL_ACKS)
+        & (F.col(C.ERROR_CODE) == 0)
+        & (proven > F.col("highest"))
+    )
+    steps = F.when(unexplained, F.array(F.lit(EventType.APPEND.value), F.lit(EventType.WITNESS.value))).otherwise(
+        F.array(F.col(C.EVENT_TYPE))
+    )
+    rows = known.withColumn("step", F.explode(steps))
+    witness = F.col("step") == EventType.WITNESS.value
+    follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"])
+    return rows.withColumns(
+        {
+            C.EVENT_TYPE: F.col("step"),
+            C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
+            N.MAY_HAVE_GROWN_TO: F.coalesce(follows, F.lit(UNKNOWN_OFFSET)),
+            N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
+            N.ORDER_NS: F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US).otherwise(F.col(N.ORDER_NS)),
+        }
+    )
+
+
+def _proves_append() -> Column:
+    """Return whether a fetch was accepted though it lies beyond the log, and no append that is known took it there.
+
+    Either no append of the leader's tenure reaches so far: it was killed before it answered the producer, and what it
+    appended was truncated, in no log, in no dump. Or the next append begins there or later: the line of one is lost.
+    """
+    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    is_in_no_append = F.col(C.FETCH_OFFSET) <= F.col("next_append")["base"]
+    unexplained = (F.col(C.FETCH_OFFSET) > F.col("longest")) | F.coalesce(is_in_no_append, F.lit(False))
+    return F.coalesce(fetch & is_beyond_log() & unexplained, F.lit(False))
+
+
+def is_beyond_log() -> Column:
+    """Return whether the event asks for more than the leader has, as far as is known."""
+    return (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.FETCH_OFFSET) > F.col(C.LOG_END_OFFSET))

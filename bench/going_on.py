@@ -1,8 +1,8 @@
 """What a replay of the last delivery costs beside one of everything: `make bench-going-on`.
 
 A synthetic cluster lands in two deliveries, the second of which has the last share of its time. Measured are a replay
-that goes on from that of the first, and one of everything, both with incidents and all; both must write the same.
-The last line is JSON.
+that goes on from that of the first, and one of everything; both must write the same timelines. Incidents are found anew
+in whole timelines each time: what that costs stands beside. The last line is JSON.
 """
 
 from __future__ import annotations
@@ -17,18 +17,21 @@ from pyspark.sql import functions as F
 
 from bench.costs import Cost, EventLog
 from bench.inputs import CLUSTER, SCENARIO, SIZES, bench_session, scenario_of
+from jobs.continuing import AFTER
+from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
 from jobs.progress import print_table
-from jobs.reconstruct_timelines import reconstruct_cluster
+from jobs.reconstruct_timelines import write_incidents, write_timelines
 from jobs.warehouse import Warehouse
-from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS, TIMELINE_TABLES, Table
+from replay.profile import Profile
+from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS, Table
 from sources.synthetic.part import Part
 from sources.synthetic.rounds import Forms, forms_of
 
 
 def sums_of(warehouse: Warehouse) -> dict[str, object]:
     """Rows and a checksum of each timeline table."""
-    return {table.name: _sum_of(table, warehouse.read(table)) for table in TIMELINE_TABLES}
+    return {table.name: _sum_of(table, warehouse.read(table)) for table in AFTER}
 
 
 def _sum_of(table: Table, rows: DataFrame) -> object:
@@ -39,22 +42,26 @@ def _sum_of(table: Table, rows: DataFrame) -> object:
     return tuple(map(str, found)) if found else None
 
 
-def replayed(warehouse: Warehouse, log: EventLog, events: int, *, all_anew: bool) -> Cost:
-    """What a replay costs."""
-    return log.cost_of(lambda: reconstruct_cluster(warehouse, CLUSTER, all_anew=all_anew), events)
-
-
 def measured(warehouse: Warehouse, log: EventLog, forms: Forms, share: float) -> tuple[dict[str, Cost], bool, int]:
     """The cost of going on and of everything, whether both wrote the same, and how many events there are."""
-    parts = {"first": Part(0, 1 - share), "second": Part(1 - share, 1)}
-    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="first", part=parts["first"])
-    replayed(warehouse, log, 0, all_anew=True)  # what is gone on from; and it warms up
-    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=parts["second"])
+
+    def replay(*, all_anew: bool) -> Profile:
+        landed = landed_events(warehouse, CLUSTER)
+        return write_timelines(warehouse, CLUSTER, landed, all_anew=all_anew)[1]
+
+    def find_incidents(profile: Profile) -> int:
+        return write_incidents(warehouse, CLUSTER, landed_events(warehouse, CLUSTER), profile)
+
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="first", part=Part(0, 1 - share))
+    profile = replay(all_anew=True)  # what is gone on from; and it warms up
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(1 - share, 1))
     events = sum(warehouse.read(table).count() for table in (PRODUCE_EVENTS, FETCH_EVENTS))
-    costs = {"going on": replayed(warehouse, log, events, all_anew=False)}
+    costs = {"going on": log.cost_of(lambda: replay(all_anew=False), events)}
     gone_on = sums_of(warehouse)
-    costs["everything"] = replayed(warehouse, log, events, all_anew=True)
-    return costs, sums_of(warehouse) == gone_on, events
+    costs["everything"] = log.cost_of(lambda: replay(all_anew=True), events)
+    is_equal = sums_of(warehouse) == gone_on
+    costs["incidents"] = log.cost_of(lambda: find_incidents(profile), events)
+    return costs, is_equal, events
 
 
 def line_of(name: str, cost: Cost) -> tuple[str, ...]:

@@ -30,13 +30,7 @@ def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool
     """Rows by timeline table, each replaced at once for this cluster."""
     landed = landed_events(warehouse, cluster_id)
     rows, profile = write_timelines(warehouse, cluster_id, landed, all_anew=all_anew)
-    with keeping() as keep:
-        # Read from the tables just written: in one plan each finder would replay everything again.
-        leaders, replicas, cuts = (
-            warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
-        )
-        found = incidents(landed, leaders, replicas, cuts, profile, keep)
-        rows[INCIDENTS.name] = write_table(warehouse, INCIDENTS, found, cluster_id)
+    rows[INCIDENTS.name] = write_incidents(warehouse, cluster_id, landed, profile)
     return {table.name: rows[table.name] for table in TIMELINE_TABLES}
 
 
@@ -48,6 +42,15 @@ def write_timelines(
         replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
         mark = mark_of(warehouse, cluster_id, replay.profile).text()
         return {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}, replay.profile
+
+
+def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profile: Profile) -> int:
+    """Incidents found in the timelines as written: in one plan each finder would replay everything again."""
+    leaders, replicas, cuts = (
+        warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
+    )
+    with keeping() as keep:
+        return write_table(warehouse, INCIDENTS, incidents(landed, leaders, replicas, cuts, profile, keep), cluster_id)
 
 
 def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:

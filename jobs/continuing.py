@@ -8,6 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from jobs.keeping import of_few_rows
 from jobs.new_rows import Landed, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
 from jobs.warehouse import Warehouse
@@ -47,6 +48,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
 
     Raises MustReplayAllError where only a replay of everything is sure to be right.
     """
+    keep = of_few_rows(keep)
     protocol = protocol_of(landed)
     new = new_rows(warehouse, cluster_id, landed, protocol)
     stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
@@ -54,12 +56,14 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
     until_us = _moment(new, stands, profile)
     since_us = F.lit(until_us) - reach_us(profile)
     tail = tail_of(landed, since_us)
+    # The replay reads them more than once; what has landed is only to be looked through once.
+    tail |= {table.name: keep(tail[table.name]) for table in (PRODUCE_EVENTS, FETCH_EVENTS)}
     assigned = keep(assignments(tail))
     _require_plain(tail, since_us, until_us)
     before = stands.leader_timeline.where(up_to(until_us, C.EVENT_TIME))
     settled = Settled(until_us, since_us, keep(settled_leaderships(before)))
     replayed = reconstruct(tail, assigned, slots_of(assigned), profile, keep, settled)
-    # Looked at and written: each plan is long, the rows are few.
+    # Looked at, and written.
     found = Timelines(**{name: keep(rows) for name, rows in vars(replayed).items()})
     require(unlike(found, stands, settled).isEmpty(), "what stands at the moment is not found again")
     until = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=until_us)

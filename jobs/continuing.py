@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from jobs.keeping import of_few_rows
-from jobs.new_rows import Landed, new_rows, require
+from jobs.new_rows import Landed, MustReplayAllError, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
 from jobs.warehouse import Warehouse
+from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
 from replay.continued import additions, unlike
 from replay.news import UNTIL_US, reach_us, settled_until
@@ -32,19 +32,8 @@ AFTER = {
 """By timeline, in the order in which they are written (`replay_marks`): the rows (SQL) that news may change."""
 
 
-@dataclass(frozen=True)
-class Continued:
-    """What a replay that goes on writes."""
-
-    timelines: Timelines
-    """The rows that take the place of those `AFTER` the moment."""
-    until: datetime
-    """The moment, UTC."""
-    profile: Profile
-
-
-def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Continued:
-    """The last replay of the cluster, gone on from.
+def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:
+    """The last replay of the cluster, gone on from: the rows that take the place of those `AFTER` a moment.
 
     Raises MustReplayAllError where only a replay of everything is sure to be right.
     """
@@ -67,7 +56,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
     found = Timelines(**{name: keep(rows) for name, rows in vars(replayed).items()})
     require(unlike(found, stands, settled).isEmpty(), "what stands at the moment is not found again")
     until = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=until_us)
-    return Continued(additions(found, stands, settled), until, profile)
+    return Replay(additions(found, stands, settled), profile, until)
 
 
 def _has_outsiders(landed: Landed, new: Landed) -> bool:
@@ -81,9 +70,8 @@ def _moment(new: Landed, stands: Timelines, profile: Profile) -> int:
     found = settled_until(new, stands, profile).first()
     times = [F.unix_micros(end(C.EVENT_TIME)) for end in (F.min, F.max)]
     ends = stands.leader_timeline.agg(*times).first()
-    require(found is not None and ends is not None and ends[0] is not None, "the timelines are empty")
-    assert found is not None  # noqa: S101 - for mypy
-    assert ends is not None  # noqa: S101
+    if found is None or ends is None or ends[0] is None:
+        raise MustReplayAllError("the timelines are empty")
     until_us, first_us, last_us = int(found[UNTIL_US]), int(ends[0]), int(ends[1])
     require(2 * (until_us - first_us) > last_us - first_us, "what has landed reaches far back")
     return until_us

@@ -15,7 +15,7 @@ from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 
 HOT_ROWS = "spark.tidegauge.hotRows"
 """Setting: a partition with as many requests, and more than its share, is cut into stretches of half as many."""
-DEFAULT_HOT_ROWS = 500_000
+_DEFAULT_HOT_ROWS = "500000"
 _SHARES = 4
 """A partition with as many times the requests of the average task is the longest task by far."""
 _REACHES = 10
@@ -30,7 +30,7 @@ def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFram
     if profile.has_silence or profile.has_untold_isr or profile.has_transactions:
         return None
     spark = landed[FETCH_EVENTS.name].sparkSession
-    least = int(spark.conf.get(HOT_ROWS, str(DEFAULT_HOT_ROWS)) or DEFAULT_HOT_ROWS)
+    least = int(spark.conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
     requests = _times(landed[PRODUCE_EVENTS.name]).unionByName(
         _times(landed[FETCH_EVENTS.name].where("replica_id >= 0"))
     )

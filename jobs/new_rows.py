@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs import __version__
 from jobs.replay_marks import has_only_grown, last_mark, protocol_text
 from jobs.warehouse import Warehouse
 from replay.profile import Profile
@@ -15,6 +16,7 @@ from schemas import columns as C
 from schemas.tables import BROKER_REGISTRATIONS, LEADER_CHANGES, METADATA_CHANGES, SOURCE_FILES
 
 Landed = Mapping[str, DataFrame]
+_RECORDS = (METADATA_CHANGES, BROKER_REGISTRATIONS)
 
 
 class MustReplayAllError(Exception):
@@ -24,8 +26,9 @@ class MustReplayAllError(Exception):
 def new_rows(warehouse: Warehouse, cluster_id: str, landed: Landed, protocol: Profile) -> dict[str, DataFrame]:
     """The rows of each landing table that have landed since the last replay of the cluster."""
     mark = last_mark(warehouse, cluster_id)
-    require(mark is not None, "there is no earlier replay to go on from")
-    assert mark is not None  # noqa: S101 - for mypy
+    if mark is None:
+        raise MustReplayAllError("there is no earlier replay to go on from")
+    require(mark.engine == __version__, f"the last replay was by version {mark.engine}")
     require(mark.protocol == protocol_text(protocol), "the cluster's settings are others now")
     require(mark.is_plain, "silence, transactions or an inferred ISR reach far")
     require(has_only_grown(warehouse, mark), "landed rows were changed since")
@@ -47,9 +50,6 @@ def _files_of(warehouse: Warehouse, cluster_id: str, version: int | None) -> Cou
     """How many files each delivery had, as of a version of `source_files`."""
     rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id, version=version).groupBy(C.CAPTURE_ID).count().collect()
     return Counter({row[0]: row[1] for row in rows})
-
-
-_RECORDS = (METADATA_CHANGES, BROKER_REGISTRATIONS)
 
 
 def _not_yet_told(new: DataFrame, old: DataFrame) -> DataFrame:

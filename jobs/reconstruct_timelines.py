@@ -61,8 +61,8 @@ def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, 
         except MustReplayAllError as reason:
             looking.note = f"everything is replayed: {reason}"
         else:
-            looking.note = f"goes on from {going_on.until:%Y-%m-%d %H:%M:%S} UTC"
-            return Replay(going_on.timelines, going_on.profile, going_on.until)
+            looking.note = f"goes on from {going_on.after:%Y-%m-%d %H:%M:%S} UTC"
+            return going_on
     return whole_replay(landed, keep)
 
 

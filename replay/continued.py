@@ -6,6 +6,7 @@ It may where it finds every leader and every replica at the moment in the state 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -63,10 +64,7 @@ def unlike(tail: Timelines, stands: Timelines, settled: Settled) -> DataFrame:
         _out_of_order(tail.leader_timeline, C.EVENT_TIME, C.PARTITION_KEY, settled),
         _out_of_order(tail.replica_timeline, C.VALID_FROM, _REPLICA, settled),
     )
-    union = parts[0]
-    for part in parts[1:]:
-        union = union.unionByName(part)
-    return union
+    return reduce(DataFrame.unionByName, parts)
 
 
 def _cut_again(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFrame:

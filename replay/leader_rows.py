@@ -19,8 +19,6 @@ from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness
 
-PUBLIC_EVENTS = tuple(str(event.value) for event in EventType)
-
 
 def with_high_watermark(
     states: DataFrame, starts: DataFrame, assigned: DataFrame, slots: int, profile: Profile
@@ -59,7 +57,7 @@ def with_high_watermark(
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
     joining, nobody = F.col(N.JOINING_MASK), F.array().cast("array<int>")
-    public = with_undecided(known.where(F.col(C.EVENT_TYPE).isin(*PUBLIC_EVENTS)), slots, profile)
+    public = with_undecided(known.where(N.IS_PUBLIC), slots, profile)
     return T.LEADER_TIMELINE.conform(
         public.withColumns(
             {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from schemas import columns as C
+from schemas.kinds import EventType
 
 # fmt: off
 PARTITION_NUMBER = "partition_number"  # int: the partition, in the order of their keys: what events are sorted by
@@ -71,6 +72,9 @@ ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a divisio
 
 LEADERSHIP = (PARTITION_NUMBER, TENURE, C.LEADER_EPOCH, INCARNATION)
 """One leadership of one broker process; the unit of replay. Four numbers: a sort compares them at every step."""
+
+IS_PUBLIC = f"{C.EVENT_TYPE} IN ({', '.join(repr(str(event.value)) for event in EventType)})"
+"""SQL: a timeline shows the event; others are the engine's own."""
 
 IN_ORDER = (ORDER_NS, STREAM_RANK, STREAM_POS)
 """The total order within a leadership."""

@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.sequence import PER_INCARNATION
+from replay.sequence import incarnation_of
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness
 
@@ -52,9 +52,8 @@ def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
     # An undecided order shows the lower of two HWs, and a witness is stated whatever the start was.
     exact = F.col(C.EXACTNESS) == Exactness.EXACT.value
     stated = (F.col(C.EXACTNESS) == Exactness.STATED.value) & (F.col(C.EVENT_TYPE) != EventType.WITNESS.value)
-    incarnation = F.expr(f"CAST({C.EVENT_SEQ} div {PER_INCARNATION} AS INT)")
     return (
-        leader_timeline.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, incarnation.alias(N.INCARNATION))
+        leader_timeline.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, incarnation_of(C.EVENT_SEQ).alias(N.INCARNATION))
         .agg(
             F.max(C.EVENT_SEQ).alias(LAST_SEQ),
             F.max(C.HIGH_WATERMARK).alias(SETTLED_HW),
@@ -91,8 +90,7 @@ def numbered_on(states: DataFrame, settled: Settled, assigned: DataFrame) -> Dat
     The last public event up to the moment is the same in both; `continued.unlike` tells where it is not.
     """
     moment = F.expr(N.ORDER_US) <= settled.until_us
-    is_public = F.col(C.EVENT_TYPE).isin(*[str(event.value) for event in EventType])
-    named = states.where(is_public).join(F.broadcast(assigned), N.PARTITION_NUMBER)
+    named = states.where(N.IS_PUBLIC).join(F.broadcast(assigned), N.PARTITION_NUMBER)
     counted = named.where(moment).groupBy(*N.LEADERSHIP).agg(F.max(C.EVENT_SEQ).alias("counted"))
     stood = settled.leaderships.join(assigned, C.on_partition()).select(N.PARTITION_NUMBER, *_LEADERSHIP, LAST_SEQ)
     both = counted.join(stood, [N.PARTITION_NUMBER, *_LEADERSHIP])

@@ -6,11 +6,11 @@ ends with: `replay.stretch_ends` names the partitions where it is not, and those
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.names import INCARNATION
-from replay.sequence import PER_INCARNATION
+from replay.sequence import incarnation_of
 from replay.stretches import FROM_US, PART_ID, STRETCH, UNTIL_US
 from replay.timelines import Timelines
 from replay.windows import FIRST, NOW
@@ -55,7 +55,11 @@ def _ahead(leader_timeline: DataFrame, cut: DataFrame) -> DataFrame:
     The last event up to a cut is the same in the stretches on both sides: the numbers they give it tell.
     """
     us = F.unix_micros(C.EVENT_TIME)
-    hot = placed(leader_timeline, cut).where(F.col(STRETCH).isNotNull()).withColumn(INCARNATION, incarnation())
+    hot = (
+        placed(leader_timeline, cut)
+        .where(F.col(STRETCH).isNotNull())
+        .withColumn(INCARNATION, incarnation_of(C.EVENT_SEQ))
+    )
     ends = hot.groupBy(*_LEADERSHIP, STRETCH).agg(
         F.max(F.when(us <= F.col(FROM_US), F.col(C.EVENT_SEQ))).alias("begin"),
         F.max(F.when(us <= F.col(UNTIL_US), F.col(C.EVENT_SEQ))).alias("end"),
@@ -67,11 +71,13 @@ def _ahead(leader_timeline: DataFrame, cut: DataFrame) -> DataFrame:
     )
 
 
+def _of_incarnations(rows: DataFrame) -> DataFrame:
+    return rows.withColumn(INCARNATION, incarnation_of(C.EVENT_SEQ))
+
+
 def _renumbered(rows: DataFrame, ahead: DataFrame) -> DataFrame:
     """Return the rows with the event_seq they have in one piece."""
-    numbered = rows.withColumn(INCARNATION, incarnation()).join(
-        F.broadcast(ahead), [*map(str, _LEADERSHIP), STRETCH], "left"
-    )
+    numbered = _of_incarnations(rows).join(F.broadcast(ahead), [*map(str, _LEADERSHIP), STRETCH], "left")
     return numbered.withColumn(C.EVENT_SEQ, F.col(C.EVENT_SEQ) + F.coalesce("ahead", F.lit(0)))
 
 
@@ -99,8 +105,3 @@ def _with_highest_hw(cuts: DataFrame, leaders: DataFrame) -> DataFrame:
     return known.withColumn(
         C.PARTITION_HIGH_WATERMARK_BEFORE, F.when(before >= 0, F.greatest(before, "earlier")).otherwise(before)
     )
-
-
-def incarnation() -> Column:
-    """Return the number of the leadership in its epoch, which `event_seq` has in its high bits."""
-    return F.call_function("div", F.col(C.EVENT_SEQ), F.lit(PER_INCARNATION))

@@ -9,7 +9,8 @@ from pyspark.sql import functions as F
 
 from replay.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
 from replay.continued import LEADER_STATE, REPLICA_STATE, in_order
-from replay.stitched import incarnation, own, placed
+from replay.sequence import incarnation_of
+from replay.stitched import own, placed
 from replay.stretches import FROM_US, STRETCH, UNTIL_US
 from replay.timelines import Timelines
 from schemas import columns as C
@@ -74,4 +75,4 @@ def _not_met(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], stat
 
 def _term() -> Column:
     """Return the leadership as a number that rises from one to the next: leader epoch and incarnation."""
-    return F.shiftleft(F.col(C.LEADER_EPOCH).cast("bigint"), 20) + incarnation()
+    return F.shiftleft(F.col(C.LEADER_EPOCH).cast("bigint"), 20) + incarnation_of(C.EVENT_SEQ)

@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.batch_starts import BATCH_START, batch_starts
+from replay.standing import LED, ends_of_epochs, last_fetches, last_of, standing_appends, standing_fetches
 from replay.statements import is_of
-from replay.tail import ACCEPTED, ANSWERED
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
@@ -52,8 +52,8 @@ def split(landed: Mapping[str, DataFrame], cut: DataFrame) -> dict[str, DataFram
     """Return the tables, each stretch's rows under its `part_id`; `cut` is `stretches`."""
     produced, fetched = landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]
     statements = landed[T.BROKER_STATEMENTS.name]
-    appends = _standing_appends(produced, statements, cut)
-    fetches = _standing_fetches(fetched, cut)
+    appends = _appends_before(produced, statements, cut)
+    fetches = _fetches_before(fetched, cut)
     changed = {name: _of_each(landed[name], cut) for name in (T.LEADER_CHANGES.name, T.METADATA_CHANGES.name)}
     return {
         **landed,
@@ -101,30 +101,23 @@ def _before(gathered: DataFrame, cut: DataFrame) -> DataFrame:
     return gathered.join(F.broadcast(begins), C.on_partition()).where(F.col("second") * _SECOND < F.col(SINCE_US))
 
 
-def _standing_appends(produced: DataFrame, statements: DataFrame, cut: DataFrame) -> DataFrame:
+def _appends_before(produced: DataFrame, statements: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and append, before it, that is an epoch's first or last, or that a log starts within."""
     hot = produced.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    second = F.call_function("div", _ended_us(), F.lit(_SECOND)).alias("second")
-    led = [*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID]
-    gathered = hot.where(F.col(C.BASE_OFFSET) >= 0).groupBy(*led, second).agg(
-        F.min(C.BASE_OFFSET).alias("first"), F.max(C.BASE_OFFSET).alias("last")
-    )  # fmt: skip
-    ends = _before(gathered, cut).groupBy(*led, STRETCH).agg(F.min("first").alias("first"), F.max("last").alias("last"))
-    of_epoch = ends.select(*C.PARTITION_KEY, STRETCH, F.explode(F.array("first", "last")).alias(C.BASE_OFFSET))
+    gathered = _before(ends_of_epochs(hot, _second()), cut).groupBy(*LED, STRETCH)
+    ends = gathered.agg(F.min("first").alias("first"), F.max("last").alias("last"))
     within = batch_starts(statements, hot).select(*C.PARTITION_KEY, F.col(BATCH_START).alias(C.BASE_OFFSET))
     of_all = within.join(F.broadcast(cut.select(*C.PARTITION_KEY, STRETCH)), C.on_partition())
-    return of_epoch.unionByName(of_all.select(*of_epoch.columns)).distinct().withColumn("stands", F.lit(True))
+    return standing_appends(ends, STRETCH).unionByName(of_all).distinct().withColumn("stands", F.lit(True))
 
 
-def _standing_fetches(fetched: DataFrame, cut: DataFrame) -> DataFrame:
+def _fetches_before(fetched: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and follower's last fetch before it: the last one, the last accepted, the last answered."""
     hot = fetched.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    second = F.call_function("div", _ended_us(), F.lit(_SECOND)).alias("second")
-    kinds = {"any": F.lit(True), "accepted": F.expr(ACCEPTED), "answered": F.expr(ANSWERED)}
-    gathered = hot.where(F.col(C.REPLICA_ID) >= 0).groupBy(*C.PARTITION_KEY, C.REPLICA_ID, second).agg(
-        *[F.max(F.when(which, F.col(C.EVENT_TIME))).alias(name) for name, which in kinds.items()]
-    )  # fmt: skip
-    last = _before(gathered, cut).groupBy(*C.PARTITION_KEY, C.REPLICA_ID, STRETCH)
-    times = last.agg(F.array_distinct(F.array(*[F.max(name) for name in kinds])).alias("times"))
-    each = times.select(*C.PARTITION_KEY, STRETCH, C.REPLICA_ID, F.explode("times").alias(C.EVENT_TIME))
-    return each.where(F.col(C.EVENT_TIME).isNotNull()).withColumn("stands", F.lit(True))
+    last = last_of(_before(last_fetches(hot, _second()), cut), STRETCH)
+    return standing_fetches(last, STRETCH).withColumn("stands", F.lit(True))
+
+
+def _second() -> Column:
+    """Return the second in which a request was over."""
+    return F.call_function("div", _ended_us(), F.lit(_SECOND)).alias("second")

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions as F
 
-from jobs.continuing import AFTER, Continued, continued
+from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
 from jobs.keeping import keeping
 from jobs.new_rows import MustReplayAllError
 from jobs.reconstruct_timelines import write_timelines
 from jobs.warehouse import Transaction, Warehouse
+from jobs.whole_replay import Replay
 from schemas.tables import LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
 from sources.synthetic.part import Part
 from sources.synthetic.rounds import Forms, forms_of
@@ -61,7 +62,7 @@ def warehouse(spark: SparkSession, first_part: Path, tmp_path: Path) -> Warehous
 
 
 @contextmanager
-def going_on(warehouse: Warehouse) -> Iterator[Continued]:
+def going_on(warehouse: Warehouse) -> Iterator[Replay]:
     """How a replay goes on."""
     with keeping() as keep:
         yield continued(warehouse, CLUSTER, landed_events(warehouse, CLUSTER), keep)
@@ -93,8 +94,9 @@ def test_a_third_delivery_is_gone_on_with_from_the_second(warehouse: Warehouse, 
     generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="third", part=Part(0.9, 1))
 
     with going_on(warehouse) as found:
-        assert found.timelines.leader_timeline.agg(F.min("event_time") > F.lit(found.until)).first() == (True,)
-        assert found.until.minute == 8  # of ten minutes
+        assert found.after is not None
+        assert found.after.minute == 8  # of ten minutes
+        assert found.timelines.leader_timeline.agg(F.min("event_time") > F.lit(found.after)).first() == (True,)
 
 
 def test_nothing_new_is_replayed_whole(warehouse: Warehouse) -> None:

@@ -23,7 +23,7 @@ def say_what_is_there(sources: Sequence[Found]) -> None:
         brokers = ", ".join(map(str, it.brokers))
         whose = f"broker {brokers}" if len(it.brokers) == 1 else f"brokers {brokers}" if brokers else "cluster"
         span = f"{it.covered.first:%Y-%m-%d %H:%M} to {it.covered.last:%m-%d %H:%M}" if it.covered.first else ""
-        say(f"    {it.kind.value:<28}{whose:<14}{it.files:>5} files  {span:<32}{it.allows}")
+        say(f"    {it.kind.value:<30}{whose:<14}{it.files:>5} files  {span:<32}{it.allows}")
 
 
 def say_what_was_rejected(warehouse: Warehouse, cluster_id: str, rejected: int) -> None:

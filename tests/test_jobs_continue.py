@@ -19,7 +19,8 @@ from jobs.new_rows import MustReplayAllError
 from jobs.reconstruct_timelines import write_timelines
 from jobs.warehouse import Transaction, Warehouse
 from jobs.whole_replay import Replay
-from schemas.tables import LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
+from schemas import columns as C
+from schemas.tables import FETCH_EVENTS, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
 from sources.synthetic.part import Part
 from sources.synthetic.rounds import Forms, forms_of
 from sources.synthetic.scenario import Epoch, Freeze, read_scenario
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 CLUSTER, CUT = "here", 0.8
+LINE = (*C.PARTITION_KEY, C.SOURCE_FILE, C.SOURCE_LINE)
 
 
 @pytest.fixture(scope="module")
@@ -71,18 +73,29 @@ def going_on(warehouse: Warehouse) -> Iterator[Replay]:
 def test_another_delivery_is_gone_on_with(
     warehouse: Warehouse, forms: Forms, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The tables are those of a replay of everything, and the rows before the moment are not written again."""
+    """The rows before the moment are not written again; and each request that was served has its one row."""
     before = warehouse.read(LEADER_TIMELINE).count()
     generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
-
     written = replay(warehouse)
+
     assert "goes on from 2026-01-01 00:0" in capsys.readouterr().err
-    gone_on = {t.name: warehouse.read(t).localCheckpoint() for t in AFTER}
+    assert written[LEADER_TIMELINE.name] < before / 2
+    served = warehouse.read(FETCH_EVENTS).where("replica_id >= 0 AND error_code = 0 AND diverging_epoch < 0")
+    requests = warehouse.read(PRODUCE_EVENTS).select(*LINE).unionByName(served.select(*LINE)).localCheckpoint()
+    told = warehouse.read(LEADER_TIMELINE).where("event_type IN ('APPEND', 'FETCH')").select(*LINE).localCheckpoint()
+    assert (told.exceptAll(requests).take(2), requests.exceptAll(told).take(2)) == ([], [])
+
+
+@pytest.mark.long
+def test_what_is_gone_on_with_is_a_replay_of_everything(warehouse: Warehouse, forms: Forms) -> None:
+    """Every row of every timeline."""
+    generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
+    replay(warehouse)
+    gone_on = {table: comparable(warehouse.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
     replay(warehouse, all_anew=True)
 
-    assert written[LEADER_TIMELINE.name] < before / 2
-    for table in AFTER:
-        two, one = comparable(gone_on[table.name], [CLUSTER]), comparable(warehouse.read(table), [CLUSTER])
+    for table, two in gone_on.items():
+        one = comparable(warehouse.read(table), [CLUSTER])
         assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from jobs.keeping import of_few_rows
 from jobs.new_rows import Landed, MustReplayAllError, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
 from jobs.warehouse import Warehouse
@@ -37,7 +37,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
 
     Raises MustReplayAllError where only a replay of everything is sure to be right.
     """
-    keep = of_few_rows(keep)
+    keep = partial(keep, is_small=True)  # all of it: a tail is short
     protocol = protocol_of(landed)
     new = new_rows(warehouse, cluster_id, landed, protocol)
     stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})

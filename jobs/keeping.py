@@ -10,14 +10,11 @@ from pyspark.sql import DataFrame
 from replay.timelines import Keep
 
 HOW = "spark.tidegauge.keep"
-"""Setting: `persist` (the default), or `checkpoint`, which also cuts the plan off. Each step of a plan is analysed with
-all that is below it: with few rows that is half of the time. A local checkpoint dies with its executor, so that it is
-for a session of one machine."""
+"""Setting of what is done with large stages: `persist` (the default), or `checkpoint`, which also cuts the plan off.
 
-
-def of_few_rows(keep: Keep) -> Keep:
-    """How stages of few rows are kept: cut off from their plans where that is safe, on one machine."""
-    return lambda stage: cut_off(stage) if is_of_one_machine(stage) else keep(stage)
+Each step of a plan is analysed, and described to Spark's listeners, with all that is below it: with few rows that is half
+of the time, with many stages most of the heap. A local checkpoint dies with its executor, so that it is for a session of
+one machine; there small stages are always cut off."""
 
 
 def is_of_one_machine(stage: DataFrame) -> bool:
@@ -35,8 +32,8 @@ def keeping() -> Iterator[Keep]:
     """What the engine asks of a job: a stage given to it is kept until the end of the block."""
     kept: list[DataFrame] = []
 
-    def keep(stage: DataFrame) -> DataFrame:
-        if stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
+    def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
+        if (is_small and is_of_one_machine(stage)) or stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
             return cut_off(stage)
         kept.append(stage.persist())
         return kept[-1]

@@ -32,11 +32,11 @@ class Replay:
 def whole_replay(landed: Landed, keep: Keep) -> Replay:
     """A replay of everything."""
     with step("look at the events") as looking:
-        assigned = keep(assignments(landed))
+        assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned)
         cut = hot_stretches(landed, profile)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
-    parts = None if cut is None else _in_stretches(landed, keep(cut), slots, profile, keep)
+    parts = None if cut is None else _in_stretches(landed, keep(cut, is_small=True), slots, profile, keep)
     return Replay(parts or reconstruct(landed, assigned, slots, profile, keep), profile)
 
 
@@ -44,7 +44,7 @@ def _in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, 
     """The timelines with hot partitions cut into stretches; None where two of them do not meet in one state."""
     with step("replay hot partitions") as replaying:
         pieces = split(landed, cut)
-        parts = reconstruct(pieces, keep(assignments(pieces)), slots, profile, keep)
+        parts = reconstruct(pieces, keep(assignments(pieces), is_small=True), slots, profile, keep)
         meet = all(found.isEmpty() for found in unstitched(parts, cut))
         replaying.note = f"{cut.count()} stretches" if meet else "two stretches do not meet: all in one piece"
     return stitched(parts, cut) if meet else None

@@ -37,10 +37,10 @@ def incidents(
     keep: Keep,
 ) -> DataFrame:
     """One row per finding, of `schemas.tables.INCIDENTS`; `keep` is what to do with a stage read more than once."""
-    led = keep(spans(leader_timeline))
+    led = keep(spans(leader_timeline), is_small=True)
     elected = elections(landed, led)
     took_part = keep(contacts(replica_timeline, leader_timeline))
-    lost = keep(losses(landed, led, took_part, truncations))
+    lost = keep(losses(landed, led, took_part, truncations), is_small=True)
     found = [
         loss_findings(landed, lost, truncations, elected),
         cuts_below_high_watermark(truncations, led),

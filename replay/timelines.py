@@ -6,8 +6,10 @@ events -> placed in leaderships -> ordered by clock -> decided by evidence -> re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
+from typing import Protocol
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -48,11 +50,14 @@ class Timelines:
     truncations: DataFrame
 
 
-Keep = Callable[[DataFrame], DataFrame]
-"""What to do with a stage that is read more than once: a job persists it, the engine by itself does nothing."""
+class Keep(Protocol):
+    """What to do with a stage that is read more than once: a job persists it, the engine by itself does nothing."""
+
+    def __call__(self, stage: DataFrame, *, is_small: bool = False) -> DataFrame:
+        """Return the stage; a small one has a few rows a leadership at most, and a plan as long as any."""
 
 
-def as_it_is(stage: DataFrame) -> DataFrame:
+def as_it_is(stage: DataFrame, *, is_small: bool = False) -> DataFrame:  # noqa: ARG001 - as `Keep` has it
     """Return the stage: it is computed anew wherever it is read."""
     return stage
 
@@ -93,12 +98,15 @@ def reconstruct(
     landed = with_untold_leaderships(landed)
     if profile.has_untold_isr:
         landed = with_shown_leaderships(landed)
-    roles = keep(roles_with_loads(landed))
-    begun, restarts = keep(leaderships(roles)), keep(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
+    keep_small = partial(keep, is_small=True)
+    roles = keep_small(roles_with_loads(landed))
+    begun = keep_small(leaderships(roles))
+    restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
     ended = ends(roles)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
     states = keep(remembered(leader_states(ordered, slots, profile), slots))
-    starts = leadership_starts(last_responses(states, slots), begun, restarts, assigned, slots, settled)
+    summaries = last_responses(states, slots)
+    starts = keep_small(leadership_starts(summaries, begun, restarts, assigned, slots, settled))
     states = states if settled is None else numbered_on(states, settled, assigned)
     known = with_high_watermark(states, starts, assigned, slots, profile)
     replicas = replica_states(known, slots)

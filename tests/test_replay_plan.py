@@ -60,7 +60,7 @@ def test_nothing_leaves_the_jvm(landed: dict[str, DataFrame]) -> None:
     """No Python worker, no pandas, no RDD: only Spark's own nodes."""
     stages: list[DataFrame] = []
 
-    def keep(stage: DataFrame) -> DataFrame:
+    def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:  # noqa: ARG001 - as a job's
         stages.append(stage)
         return stage.localCheckpoint(eager=False)
 

@@ -12,8 +12,8 @@ from replay.timelines import Keep
 HOW = "spark.tidegauge.keep"
 """Setting of what is done with large stages: `persist` (the default), or `checkpoint`, which also cuts the plan off.
 
-Each step of a plan is analysed, and described to Spark's listeners, with all that is below it: with few rows that is half
-of the time, with many stages most of the heap. A local checkpoint dies with its executor, so that it is for a session of
+Each step of a plan is analysed, and described to listeners, with all that is below it: with few rows that is half
+of the time, with many stages most of the heap. A local checkpoint dies with its executor, so it is for a session of
 one machine; there small stages are always cut off."""
 
 

@@ -17,6 +17,7 @@ ZIP       := $(DIST)/tidegauge-$(VERSION).zip
 CAPTURE   ?= examples/captures/failover
 WAREHOUSE ?= build/warehouse
 SIZE      ?= medium
+HOT_SHARE ?= 0
 MB        ?= 200
 SCENARIO_FILE ?= bench/scenario.yaml
 SCENARIO  ?= unclean_election
@@ -84,8 +85,8 @@ bench-going-on: $(READY) ## what a replay of the last 1 % of the time costs besi
 	@$(BIN)/python -m bench.going_on --size "$(SIZE)" --work build/bench/going-on
 
 .PHONY: bench
-bench: $(READY) ## what a replay costs beside what Spark itself does: SIZE=small|medium|large
-	@$(BIN)/python -m bench.run --size "$(SIZE)" --scenario "$(SCENARIO_FILE)" --work build/bench
+bench: $(READY) ## what a replay costs beside what Spark itself does: SIZE=small|medium|large HOT_SHARE=0.9
+	@$(BIN)/python -m bench.run --size "$(SIZE)" --hot-share "$(HOT_SHARE)" --scenario "$(SCENARIO_FILE)" --work build/bench
 
 .PHONY: bench-ingest
 bench-ingest: $(READY) ## what the ingest of a request log costs beside spark.read.json: MB=200

@@ -15,8 +15,10 @@ from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE
 Sums = tuple[int, int, int, int]
 """Leader rows and their sum, distinct states of replicas and their sum."""
 
+_ENGINES = ("engine", "in_one_piece")
+"""Those that write the timelines as they are."""
 _REMOTES = {
-    "engine": "list_sum(map_values(remote_log_end_offset))",
+    **dict.fromkeys(_ENGINES, "list_sum(map_values(remote_log_end_offset))"),
     "duckdb_peer": "list_sum(list_filter([leo_1, leo_2, leo_3], lambda leo, i: i <> leader))",
     "polars_peer": "coalesce(leo_0, 0) + coalesce(leo_1, 0) + coalesce(leo_2, 0)",
     "loop_peer": "known - (2 - heard)",
@@ -28,8 +30,8 @@ _REMOTES = {
 def sums_of(variant: str, folder: Path) -> Sums:
     """The sums of what a variant wrote below a folder."""
     remotes = _REMOTES[variant]
-    leo = "log_end_offset" if variant == "engine" else "log_end"
-    hw, own = ("high_watermark", "log_end_offset") if variant == "engine" else ("hw", "leo")
+    leo = "log_end_offset" if variant in _ENGINES else "log_end"
+    hw, own = ("high_watermark", "log_end_offset") if variant in _ENGINES else ("hw", "leo")
     replica = "slot" if variant == "apply_in_arrow" else "replica_id"
     leaders, replicas = _files(variant, folder)
     with duckdb.connect() as db:
@@ -50,7 +52,7 @@ def sums_of(variant: str, folder: Path) -> Sums:
 
 def _files(variant: str, folder: Path) -> tuple[list[str], list[str]]:
     """The Parquet files of both timelines."""
-    if variant == "engine":
+    if variant in _ENGINES:
         return tuple(DeltaTable(folder / table.name).file_uris() for table in (LEADER_TIMELINE, REPLICA_TIMELINE))  # type: ignore[return-value]
     if variant == "apply_in_arrow":
         return DeltaTable(folder / "leaders").file_uris(), DeltaTable(folder / "replicas").file_uris()

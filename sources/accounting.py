@@ -45,7 +45,8 @@ def too_long(lines: DataFrame, files: Iterable[SourceFile]) -> list[DataFrame]:
     if not _has_long_lines(files):
         return []
     long = lines.where(F.octet_length(C.LINE_TEXT) > MAX_LINE_BYTES)
-    return [with_outcome(long, rejected("line too long")).select(*OUTCOME_COLUMNS)]
+    text = F.make_valid_utf8(F.substring(C.LINE_TEXT, 1, MAX_TEXT))
+    return [with_outcome(long, rejected("line too long")).withColumn(C.LINE_TEXT, text).select(*OUTCOME_COLUMNS)]
 
 
 def _has_long_lines(files: Iterable[SourceFile]) -> bool:

@@ -15,11 +15,13 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
-from sources.fetch_requests import ANSWER, FORGOTTEN, LISTED, PARAMS, SESSION, TURN, fetch_requests, naming
+from sources.fetch_names import ANSWER, FORGOTTEN, LISTED, as_if_listed, by_name
+from sources.fetch_requests import SESSION, TURN, fetch_requests
 from sources.resolve_topics import with_topic
 
 SPAN = "span"
-"""Part of a session whose requests follow each other without a gap; after a gap nothing is known of the session."""
+"""int: session epoch that the part of a session begins with whose requests follow each other without a gap; after a gap
+nothing is known of the session."""
 
 FETCH_COLUMNS = tuple(c for c in T.FETCH_EVENTS.columns if c not in T.LANDED)
 
@@ -30,8 +32,8 @@ def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = Non
     `landed` has the rows of earlier deliveries: a session that began there goes on.
     """
     requests = fetch_requests(parsed)
-    known = requests if landed is None else requests.unionByName(sessions_so_far(landed))
-    names = known.transform(_in_turn).transform(_by_name)
+    known = requests if landed is None else requests.unionByName(sessions_so_far(landed), allowMissingColumns=True)
+    names = known.transform(_in_turn).transform(by_name)
     return with_topic(names, ids, F.col(f"turn.{C.EVENT_TIME}")).transform(_with_memory).transform(_fetches)
 
 
@@ -42,29 +44,32 @@ def sessions_so_far(landed: DataFrame) -> DataFrame:
     """
     session = Window.partitionBy(C.BROKER_ID, C.SESSION_ID)
     is_last = F.col(C.SESSION_EPOCH) == F.max(C.SESSION_EPOCH).over(session)
-    name = naming((F.col(C.TOPIC_ID), F.col(C.TOPIC)), F.col(C.PARTITION), LISTED, params=F.struct(*PARAMS))
     return (
         landed.where(F.col(C.SESSION_ID) != 0)
         .withColumn("is_last", is_last)
         .where("is_last")
         .groupBy(C.BROKER_ID, F.col(C.SESSION_ID).cast("string").alias(SESSION), C.SESSION_EPOCH)
-        .agg(F.first(F.struct(*TURN)).alias("turn"), F.collect_list(name).alias("named"))
+        .agg(F.first(F.struct(*TURN)).alias("turn"), as_if_listed().alias("listed"))
         .withColumn("is_new", F.lit(False))
     )
 
 
 def _in_turn(requests: DataFrame) -> DataFrame:
-    """Each request with the one before it in its session, and the last one of its span."""
+    """Each request with the one before it in its span, and the last one of it."""
     session = Window.partitionBy(C.BROKER_ID, SESSION).orderBy(C.SESSION_EPOCH)
-    spans = requests.withColumn(SPAN, F.col(C.SESSION_EPOCH) - F.dense_rank().over(session))
-    span = Window.partitionBy(C.BROKER_ID, SESSION, SPAN).orderBy(C.SESSION_EPOCH)
-    whole_span = span.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    return spans.withColumns({"previous": F.lag("turn").over(span), "final": F.last("turn").over(whole_span)})
-
-
-def _by_name(requests: DataFrame) -> DataFrame:
-    """One row for each time a request or its response names a partition."""
-    return requests.select("*", F.inline("named")).drop("named")
+    so_far = session.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    epoch, before, after = F.col(C.SESSION_EPOCH), F.lag("turn").over(session), F.lead(C.SESSION_EPOCH).over(session)
+    told = requests.withColumns({"before": before, "is_end": F.coalesce(after > epoch + 1, F.lit(True))})
+    begins = F.coalesce(F.col("before")[C.SESSION_EPOCH] < epoch - 1, F.lit(True))
+    ends = told.withColumns({SPAN: F.when(begins, epoch), "end": F.when(F.col("is_end"), F.col("turn"))})
+    in_session = f"PARTITION BY {C.BROKER_ID}, {SESSION} ORDER BY {C.SESSION_EPOCH}"
+    return ends.withColumns(
+        {
+            SPAN: F.last(SPAN, ignorenulls=True).over(so_far),
+            "previous": F.when(begins, F.lit(None)).otherwise(F.col("before")),
+            "final": F.coalesce("end", F.expr(f"lead(end) IGNORE NULLS OVER ({in_session})")),
+        }
+    ).drop("before", "is_end", "end")
 
 
 def _with_memory(names: DataFrame) -> DataFrame:

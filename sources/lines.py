@@ -22,6 +22,9 @@ LINE_KINDS = (
 )  # fmt: skip
 """Kinds that are read line by line; the others are small and read whole (sources/checkpoints.py)."""
 
+DECODED_LATER = (FileKind.REQUEST_LOG,)
+"""Kinds of whose lines nothing is kept but what their parser decodes: to look at each byte of them here is a tenth."""
+
 OF_FILE = (C.SOURCE_FILE, C.BROKER_ID)
 """What the file of a line says of it."""
 
@@ -82,9 +85,13 @@ def _scan(spark: SparkSession, files: list[SourceFile], kind: FileKind, is_damag
         rows.join(F.broadcast(_blocks(rows, _names(spark, files))), [URI, BLOCK_START])
         .withColumn(C.SOURCE_LINE, F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1)
         .withColumn(C.KIND, F.lit(kind.value))
-        .withColumn(C.LINE_TEXT, F.make_valid_utf8(_without_cr(F.col("value"))))
+        .withColumn(C.LINE_TEXT, _without_cr(F.col("value")) if kind in DECODED_LATER else _valid(F.col("value")))
         .select(*LINE_COLUMNS)
     )
+
+
+def _valid(text: Column) -> Column:
+    return F.make_valid_utf8(_without_cr(text))
 
 
 def _without_cr(text: Column) -> Column:

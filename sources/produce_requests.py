@@ -9,6 +9,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import AppendSource
 from sources import request_log
+from sources.numbered import each_below
 
 PRODUCE_COLUMNS = tuple(c for c in T.PRODUCE_EVENTS.columns if c not in T.LANDED)
 
@@ -19,47 +20,37 @@ def produce_rows(parsed: DataFrame) -> DataFrame:
     A real `base_offset` is an append, whatever the error: 7 (timed out), 6 (not leader any more) and 20 (too few
     in-sync replicas left) may come after it. With -1 nothing was appended, or with acks=0 nobody was told.
     """
-    appends = request_log.landed(parsed, request_log.PRODUCE).select(
+    requests = request_log.landed(parsed, request_log.PRODUCE).select(
         C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID, C.CLIENT_ID, C.LOCAL_TIME_US,
         request_log.event_time().alias(C.EVENT_TIME),
         F.when(F.col("request.acks") != 0, request_log.response_time()).alias(C.RESPONSE_TIME),
         F.col("request.acks").alias(C.ACKS),
         F.col("request.transactionalId").isNotNull().alias(C.IS_TRANSACTIONAL),
-        F.inline(F.coalesce(_answered(F.col("response.responses")), _requested(F.col("request.topicData")))),
+        F.col("response.responses").alias("answered"),
+        # What asks for no response (acks=0) is known by what it asks.
+        F.when(F.col("response.responses").isNull(), F.col("request.topicData")).alias("asked"),
     )  # fmt: skip
-    return appends.withColumns(_untold()).select(*PRODUCE_COLUMNS)
+    return _appends(requests).withColumns(_untold()).select(*PRODUCE_COLUMNS)
 
 
-def _answered(topics: Column) -> Column:
-    """The partitions of the response: all those of the request."""
-    return F.flatten(
-        F.transform(
-            topics,
-            lambda t: F.transform(
-                F.coalesce(t["partitionResponses"], t["partitions"]),
-                lambda p: _append(t, p["index"], F.coalesce(p["errorCode"], F.lit(0)), p["baseOffset"]),
-            ),
-        )
+def _appends(requests: DataFrame) -> DataFrame:
+    """The requests, one row a partition."""
+    answered, asked = F.get("answered", F.col("number")), F.get("asked", F.col("number"))
+    count = F.coalesce(F.array_size("answered"), F.array_size("asked"))
+    topics = requests.select("*", each_below(count).alias("number")).select(
+        *requests.columns,
+        request_log.topic_id(F.coalesce(answered["topicId"], asked["topicId"])).alias(C.TOPIC_ID),
+        F.coalesce(answered["name"], asked["name"], F.lit("")).alias(C.TOPIC),
+        F.coalesce(answered["partitionResponses"], answered["partitions"]).alias("answers"),
+        asked["partitionData"].alias("questions"),
     )
-
-
-def _requested(topics: Column) -> Column:
-    """The partitions of a request that asks for no response (acks=0)."""
-    unknown = F.lit(C.UNKNOWN_OFFSET)
-    return F.flatten(
-        F.transform(
-            topics, lambda t: F.transform(t["partitionData"], lambda p: _append(t, p["index"], F.lit(0), unknown))
-        )
-    )
-
-
-def _append(topic: Column, partition: Column, error_code: Column, base_offset: Column) -> Column:
-    return F.struct(
-        request_log.topic_id(topic["topicId"]).alias(C.TOPIC_ID),
-        F.coalesce(topic["name"], F.lit("")).alias(C.TOPIC),
-        partition.alias(C.PARTITION),
-        error_code.alias(C.ERROR_CODE),
-        F.coalesce(base_offset, F.lit(C.UNKNOWN_OFFSET)).cast("bigint").alias(C.BASE_OFFSET),
+    answer, question = F.get("answers", F.col("number")), F.get("questions", F.col("number"))
+    count = F.coalesce(F.array_size("answers"), F.array_size("questions"))
+    return topics.select("*", each_below(count).alias("number")).select(
+        *[c for c in topics.columns if c not in ("answered", "asked", "answers", "questions")],
+        F.coalesce(answer["index"], question["index"]).alias(C.PARTITION),
+        F.coalesce(answer["errorCode"], F.lit(0)).alias(C.ERROR_CODE),
+        F.coalesce(answer["baseOffset"], F.lit(C.UNKNOWN_OFFSET)).cast("bigint").alias(C.BASE_OFFSET),
     )
 
 

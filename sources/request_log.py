@@ -20,13 +20,19 @@ from sources.request_schema import CORRUPT, REQUEST_LINE
 
 FETCH, PRODUCE, LEADER_AND_ISR = "FETCH", "PRODUCE", "LEADER_AND_ISR"
 
-REQUEST_JSON = r"Completed request:(\{.*\})"
-API_NAME = r'"requestApiKeyName":"([A-Z_0-9]+)"'
+COMPLETED = "Completed request:"
+API_NAME_KEY, API_NAME = '"requestApiKeyName":"', r'^([A-Z_0-9]{1,60})"'
 NO_RESPONSE = '"response":""'
 """How acks=0 is logged; an empty string is no struct."""
 
+PREFIX_LENGTH = 300
+"""Characters that hold a line's time stamp, level and thread. A pattern is not to be led over all of a long line."""
+
 ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """`Uuid.ZERO_UUID`: a topic without an id."""
+
+NEVER = -(2**31)
+"""No partition's number, and no offset."""
 
 METADATA_TOPIC, METADATA_TOPIC_ID = "__cluster_metadata", "AAAAAAAAAAAAAAAAAAAAAQ"
 """Replicated by the quorum of the controllers: another protocol."""
@@ -34,17 +40,21 @@ METADATA_TOPIC, METADATA_TOPIC_ID = "__cluster_metadata", "AAAAAAAAAAAAAAAAAAAAA
 
 def parse(lines: DataFrame, timezone: str) -> DataFrame:
     """Each line with its outcome and reason; the request, response and times of those that landed."""
+    prefix = F.left(C.LINE_TEXT, F.lit(PREFIX_LENGTH))
     dissected = lines.select(
         *outcomes.LINE_COLUMNS,
-        log_lines.instant(F.regexp_extract(C.LINE_TEXT, log_lines.STAMPED, 1), timezone).alias("line_time"),
-        F.regexp_extract(C.LINE_TEXT, REQUEST_JSON, 1).alias("json"),
-        F.regexp_extract(C.LINE_TEXT, API_NAME, 1).alias("api_name"),
+        log_lines.instant(F.regexp_extract(prefix, log_lines.STAMPED, 1), timezone).alias("line_time"),
+        _after(F.col(C.LINE_TEXT), COMPLETED).alias("json"),
     )
+    api_name = F.regexp_extract(F.left(_after(F.col("json"), API_NAME_KEY), F.lit(64)), API_NAME, 1)
     return (
-        dissected.withColumn("line", _parsed_json())
+        dissected.withColumn("api_name", F.coalesce(api_name, F.lit("")))
+        .withColumn("line", _parsed_json())
         .withColumn("missing", _missing_field(F.col("line")))
         .transform(outcomes.with_outcome, _verdict())
-        .withColumn(C.LINE_TEXT, outcomes.text_of_rejected())  # kept with all the rest, it would be half of it
+        .withColumn(
+            C.LINE_TEXT, F.make_valid_utf8(outcomes.text_of_rejected())
+        )  # of all, half of what is kept
         .select(*outcomes.OUTCOME_COLUMNS, "line_time", "api_name", *_fields())
     )
 
@@ -73,10 +83,16 @@ def _before_line_time(microseconds: Column) -> Column:
     return F.timestamp_micros(F.unix_micros(F.col("line_time")) - microseconds)
 
 
+def _after(text: Column, words: str) -> Column:
+    """What follows the words where they are first found; NULL where they are not."""
+    found = F.instr(text, words)
+    return F.when(found > 0, F.substring(text, found + len(words), F.lit(2**31 - 1)))
+
+
 def _parsed_json() -> Column:
-    """The JSON of the APIs that are read, else NULL."""
+    """The JSON of the APIs that are read, else NULL; the logger's name behind it is no part of it."""
     with_null = F.replace(F.col("json"), F.lit(NO_RESPONSE), F.lit('"response":null'))
-    complete = F.when(F.col("json").contains(NO_RESPONSE), with_null).otherwise(F.col("json"))
+    complete = F.when(F.col("api_name") == PRODUCE, with_null).otherwise(F.col("json"))
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     return F.when(F.col("api_name").isin(FETCH, PRODUCE, LEADER_AND_ISR), F.from_json(complete, REQUEST_LINE, options))
 
@@ -106,12 +122,11 @@ def _fields() -> list[Column]:
 def _verdict() -> Column:
     """The outcome of a line and, unless it landed, why: the first that applies."""
     text, api_name, line, missing = F.col(C.LINE_TEXT), F.col("api_name"), F.col("line"), F.col("missing")
-    is_request = text.contains("Completed request:")
     return (
         F.when(F.trim(text) == "", outcomes.ignored("blank line"))
         .when(F.col("line_time").isNull(), outcomes.rejected("no time stamp"))
-        .when(~is_request, outcomes.ignored("not a completed request"))
-        .when(text.contains("Completed request:RequestHeader("), outcomes.rejected("not JSON (before 2.8)"))
+        .when(F.col("json").isNull(), outcomes.ignored("not a completed request"))
+        .when(F.col("json").startswith("RequestHeader("), outcomes.rejected("not JSON (before 2.8)"))
         .when(api_name == "", outcomes.rejected("cut line"))
         .when(line.isNull(), outcomes.ignored(F.concat(F.lit("other request: "), api_name)))
         .when(line[CORRUPT].isNotNull(), outcomes.rejected("cut line"))
@@ -141,7 +156,7 @@ def _missing_field(line: Column) -> Column:
     by_api: dict[str, Mapping[str, Column]] = {
         FETCH: {
             "topics": request["topics"].isNull(),
-            "partition or fetchOffset": F.exists(request["topics"], _lacks_partition_or_offset),
+            "partition or fetchOffset": _lacks_partition_or_offset(request["topics"]),
             "responses": responses.isNull(),
         },
         PRODUCE: {
@@ -159,6 +174,13 @@ def _missing_field(line: Column) -> Column:
     return F.coalesce(*absences)
 
 
-def _lacks_partition_or_offset(topic: Column) -> Column:
-    no_partitions = topic["partitions"].isNull()
-    return no_partitions | F.exists(topic["partitions"], lambda p: p["partition"].isNull() | p["fetchOffset"].isNull())
+def _lacks_partition_or_offset(topics: Column) -> Column:
+    """Whether a partition of a topic lacks its number or offset: NULL is what Spark answers where one of them is NULL.
+
+    It also does where there are no `partitions`, or no topics. As an `exists` it would be interpreted, for each line.
+    """
+    partitions = F.flatten(topics["partitions"])
+    return (
+        F.array_contains(partitions["partition"], NEVER).isNull()
+        | F.array_contains(partitions["fetchOffset"], NEVER).isNull()
+    )

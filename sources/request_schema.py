@@ -47,6 +47,7 @@ HEADER = _struct(requestApiVersion=INT, correlationId=INT, clientId=TEXT, reques
 FETCHED_PARTITIONS = _many(
     partition=INT, currentLeaderEpoch=INT, fetchOffset=LONG, lastFetchedEpoch=INT, logStartOffset=LONG
 )
+FETCHED_TOPICS = _many(topic=TEXT, topicId=TEXT, partitions=FETCHED_PARTITIONS)
 PARTITION_STATE = {
     "partitionIndex": INT, "leader": INT, "leaderEpoch": INT, "isr": ArrayType(INT), "zkVersion": INT,
     "partitionEpoch": INT, "replicas": ArrayType(INT), "addingReplicas": ArrayType(INT),
@@ -56,7 +57,7 @@ PARTITION_STATE = {
 REQUEST = _struct(
     # FETCH
     replicaId=INT, replicaState=_struct(replicaId=INT, replicaEpoch=LONG), isolationLevel=INT, sessionId=INT,
-    sessionEpoch=INT, topics=_many(topic=TEXT, topicId=TEXT, partitions=FETCHED_PARTITIONS),
+    sessionEpoch=INT, topics=FETCHED_TOPICS,
     forgottenTopicsData=_many(topic=TEXT, topicId=TEXT, partitions=ArrayType(INT)),
     # PRODUCE
     transactionalId=TEXT, acks=INT, topicData=_many(name=TEXT, topicId=TEXT, partitionData=_many(index=INT)),

@@ -1,0 +1,114 @@
+"""What a fetch request and its response name: one row for each time that one of them names a partition."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from sources import request_log
+from sources.fetch_requests import unknown
+from sources.numbered import each_below
+from sources.request_schema import FETCHED_TOPICS
+
+FORGOTTEN, LISTED, ANSWERED = 0, 1, 2
+"""What names a partition: the request's `forgottenTopicsData`, its `topics`, or the response."""
+
+NAMING = {FORGOTTEN: "forgotten", LISTED: "listed", ANSWERED: "answered"}
+"""The columns of `fetch_requests` that they are."""
+
+PARAMS = (C.FETCH_OFFSET, C.CURRENT_LEADER_EPOCH, C.LAST_FETCHED_EPOCH, C.LOG_START_OFFSET)
+"""What a session remembers of a partition from the last request that listed it."""
+
+ANSWER = (
+    C.ERROR_CODE, C.RECORDS_SIZE, C.RESPONSE_HIGH_WATERMARK, C.RESPONSE_LAST_STABLE_OFFSET,
+    C.RESPONSE_LOG_START_OFFSET, C.DIVERGING_EPOCH, C.DIVERGING_END_OFFSET,
+)  # fmt: skip
+"""What a response says of a partition it lists."""
+
+
+def by_name(requests: DataFrame) -> DataFrame:
+    """The requests, a row per naming: `named_by`, `topic_id`, `topic`, `partition`, `params` and `answer`.
+
+    `params` (struct of PARAMS) is NULL in an answer, and has no offset where the partition is forgotten; `answer`
+    (struct of ANSWER) is NULL in a request.
+    """
+    others = [c for c in requests.columns if c not in NAMING.values()]
+    which = F.array(*[F.when(F.array_size(column) > 0, named_by) for named_by, column in NAMING.items()])
+    namings = requests.select("*", F.explode(which).alias("named_by")).where(F.col("named_by").isNotNull())
+    topics = namings.select("*", each_below(_of_naming(F.array_size)).alias("number")).select(
+        *others, "named_by",
+        request_log.topic_id(_of_naming(lambda column: _numbered(column)["topicId"])).alias(C.TOPIC_ID),
+        F.coalesce(_of_naming(lambda column: _numbered(column)["topic"]), F.lit("")).alias(C.TOPIC),
+        *[F.when(_is(by), _partitions(by)).alias(column) for by, column in NAMING.items()],
+    )  # fmt: skip
+    return topics.select("*", each_below(_of_naming(F.array_size)).alias("number")).select(
+        *others, "named_by", C.TOPIC_ID, C.TOPIC, _partition().alias(C.PARTITION),
+        F.when(~_is(ANSWERED), _params(_numbered("listed"))).alias("params"),
+        F.when(_is(ANSWERED), _answer(_numbered("answered"))).alias("answer"),
+    )  # fmt: skip
+
+
+def as_if_listed() -> Column:
+    """Return, of rows that each have a partition's topic and params, all of them as the topics of one request."""
+    partition = F.struct(
+        C.PARTITION,
+        F.col(C.CURRENT_LEADER_EPOCH).alias("currentLeaderEpoch"),
+        F.col(C.FETCH_OFFSET).alias("fetchOffset"),
+        F.col(C.LAST_FETCHED_EPOCH).alias("lastFetchedEpoch"),
+        F.col(C.LOG_START_OFFSET).alias("logStartOffset"),
+    )
+    topic = F.struct(C.TOPIC, F.col(C.TOPIC_ID).alias("topicId"), F.array(partition).alias("partitions"))
+    return F.collect_list(topic).cast(FETCHED_TOPICS)
+
+
+def _is(named_by: int) -> Column:
+    return F.col("named_by") == named_by
+
+
+def _numbered(column: str) -> Column:
+    return F.get(F.col(column), F.col("number"))
+
+
+def _of_naming(value: Callable[[str], Column]) -> Column:
+    """What `value` makes of the column that names the partition."""
+    forgotten, listed, answered = (value(column) for column in NAMING.values())
+    return F.when(_is(FORGOTTEN), forgotten).when(_is(LISTED), listed).otherwise(answered)
+
+
+def _partitions(named_by: int) -> Column:
+    topic = _numbered(NAMING[named_by])
+    return topic["partitions"] if named_by != ANSWERED else F.coalesce(topic["partitions"], topic["partitionResponses"])
+
+
+def _partition() -> Column:
+    listed, answered = _numbered("listed"), _numbered("answered")
+    return (
+        F.when(_is(FORGOTTEN), _numbered("forgotten"))
+        .when(_is(LISTED), listed["partition"])
+        .otherwise(F.coalesce(answered["partitionIndex"], answered["partition"]))
+    )
+
+
+def _params(listed: Column) -> Column:
+    return F.struct(
+        listed["fetchOffset"].alias(C.FETCH_OFFSET),
+        unknown(listed["currentLeaderEpoch"], "int").alias(C.CURRENT_LEADER_EPOCH),
+        unknown(listed["lastFetchedEpoch"], "int").alias(C.LAST_FETCHED_EPOCH),
+        unknown(listed["logStartOffset"], "bigint").alias(C.LOG_START_OFFSET),
+    )
+
+
+def _answer(answered: Column) -> Column:
+    size = F.coalesce(answered["recordsSizeInBytes"], answered["recordSetSizeInBytes"])
+    return F.struct(
+        F.coalesce(answered["errorCode"], F.lit(0)).alias(C.ERROR_CODE),
+        unknown(size, "bigint").alias(C.RECORDS_SIZE),
+        unknown(answered["highWatermark"], "bigint").alias(C.RESPONSE_HIGH_WATERMARK),
+        unknown(answered["lastStableOffset"], "bigint").alias(C.RESPONSE_LAST_STABLE_OFFSET),
+        unknown(answered["logStartOffset"], "bigint").alias(C.RESPONSE_LOG_START_OFFSET),
+        unknown(answered["divergingEpoch"]["epoch"], "int").alias(C.DIVERGING_EPOCH),
+        unknown(answered["divergingEpoch"]["endOffset"], "bigint").alias(C.DIVERGING_END_OFFSET),
+    )

@@ -94,33 +94,26 @@ def _with_memory(names: DataFrame) -> DataFrame:
 
 
 def _fetches(names: DataFrame) -> DataFrame:
-    """The fetch that names the partition and, where others follow that do not, the last of them."""
-    is_unnamed = F.coalesce(F.col(C.SESSION_EPOCH) != F.col("listed_epoch"), F.lit(True))
-    named = _fetch(F.col("turn"), F.col("answer"), is_unnamed)
-    unnamed = F.when(
-        F.col(f"run_end.{C.SESSION_EPOCH}") > F.col(C.SESSION_EPOCH),
-        _fetch(F.col("run_end"), F.lit(None).cast(names.schema["answer"].dataType), F.lit(True)),
-    )
-    fetches = names.select(
-        C.BROKER_ID,
-        C.TOPIC_ID,
-        C.TOPIC,
-        C.PARTITION,
-        "memory.*",
-        F.explode(F.array_compact(F.array(F.when(F.col("is_new"), named), unnamed))),
-    )
+    """The fetch that names the partition and, where others follow that do not, the last of them.
+
+    A response that omits the partition reports no error, and no change of HW.
+    """
+    goes_on = F.col(f"run_end.{C.SESSION_EPOCH}") > F.col(C.SESSION_EPOCH)
+    which = F.array(F.when(F.col("is_new"), F.lit(True)), F.when(goes_on, F.lit(False)))
+    fetches = names.select("*", F.explode(which).alias("names_it")).where(F.col("names_it").isNotNull())
+    is_unlisted = F.coalesce(F.col(C.SESSION_EPOCH) != F.col("listed_epoch"), F.lit(True))
+    said = {c: F.when(F.col("names_it"), F.col("answer")[c]) for c in ANSWER}
     return (
-        fetches.select("*", "col.turn.*", "col.answer.*", f"col.{C.IS_IMPLIED}")
+        fetches.withColumn("turn", F.when(F.col("names_it"), F.col("turn")).otherwise(F.col("run_end")))
+        .select(
+            C.BROKER_ID, C.TOPIC_ID, C.TOPIC, C.PARTITION, "memory.*",
+            *[F.col("turn")[c].alias(c) for c in TURN],
+            *[F.coalesce(said[c], F.lit(0 if c == C.ERROR_CODE else -1)).cast(c.type).alias(c) for c in ANSWER],
+            (~F.col("names_it") | is_unlisted).alias(C.IS_IMPLIED),
+        )
         .withColumn(C.LEADER_EPOCH, _leader_epoch())
         .select(*FETCH_COLUMNS)
-    )
-
-
-def _fetch(turn: Column, answer: Column, is_implied: Column) -> Column:
-    """A request's word on a partition; a response that omits it reports no error, and no change of HW."""
-    silence = [F.lit(0 if c == C.ERROR_CODE else -1) for c in ANSWER]
-    said = F.struct(*[F.coalesce(answer[c], s).cast(c.type).alias(c) for c, s in zip(ANSWER, silence, strict=True)])
-    return F.struct(turn.alias("turn"), said.alias("answer"), is_implied.alias(C.IS_IMPLIED))
+    )  # fmt: skip
 
 
 def _leader_epoch() -> Column:

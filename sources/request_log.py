@@ -52,9 +52,7 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
         .withColumn("line", _parsed_json())
         .withColumn("missing", _missing_field(F.col("line")))
         .transform(outcomes.with_outcome, _verdict())
-        .withColumn(
-            C.LINE_TEXT, F.make_valid_utf8(outcomes.text_of_rejected())
-        )  # of all, half of what is kept
+        .withColumn(C.LINE_TEXT, F.make_valid_utf8(outcomes.text_of_rejected()))  # of all, half of what is kept
         .select(*outcomes.OUTCOME_COLUMNS, "line_time", "api_name", *_fields())
     )
 

@@ -18,6 +18,8 @@ HOT_ROWS = "spark.tidegauge.hotRows"
 _DEFAULT_HOT_ROWS = "500000"
 _SHARES = 4
 """A partition with as many times the requests of the average task is the longest task by far."""
+_REQUESTS_A_TASK, _FEWEST_TASKS = 250_000, 32
+"""What AQE makes a task of (`spark-*.conf`), and as how many tasks a small log is looked upon: a core wants one."""
 _REACHES = 10
 """A stretch lasts at least as many times what it replays before and after itself."""
 
@@ -56,7 +58,7 @@ def _times(requests: DataFrame) -> DataFrame:
 
 def _hot(counts: DataFrame, least: int, reach: Column) -> DataFrame:
     """One row per hot partition, and into how many `pieces` it is cut."""
-    tasks = int(counts.sparkSession.conf.get("spark.sql.shuffle.partitions", "200") or 200)
+    tasks = F.greatest(F.lit(_FEWEST_TASKS), F.col("total") / _REQUESTS_A_TASK)
     total = counts.agg(F.sum("requests").alias("total"))
     lasts = F.col("last") - F.col("first")
     longest = F.floor(lasts * 1_000_000 / (reach * _REACHES))

@@ -36,12 +36,10 @@ def test_a_hot_partition_is_cut(spark: SparkSession, tmp_path: Path, capsys: pyt
     assert "stretches" not in capsys.readouterr().err
 
     spark.conf.set(HOT_ROWS, "500")
-    spark.conf.set("spark.sql.shuffle.partitions", "8")  # with two, four times the average task is more than all
     try:
         write_timelines(warehouse, CLUSTER, landed, all_anew=True)
     finally:
         spark.conf.unset(HOT_ROWS)
-        spark.conf.set("spark.sql.shuffle.partitions", "2")
 
     assert "6 stretches" in capsys.readouterr().err
     for table, rows in whole.items():

@@ -17,7 +17,7 @@ from replay.leader import leader_states
 from replay.leaderships import STATED_HW
 from replay.names import NS_PER_US
 from replay.order import STREAMS_BESIDE_FETCHES
-from replay.passengers import unpacked
+from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
 from replay.windows import before, carried, following, so_far, tenure_whole
 from replay.witnesses import is_beyond_log, with_witnesses
@@ -33,12 +33,21 @@ _READ_LATER = (
 )  # fmt: skip
 _LATER = "later"
 """Columns that the second pass reads and not the first."""
+_OF_REQUESTS = (C.BASE_OFFSET, C.ERROR_CODE, N.HEARD_NS, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK, N.LOCAL_US)
+_OF_RESPONSES = (N.RESPONSE_US, C.ACKS, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK)
+_UNMOVED = (
+    C.EVENT_TYPE, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, C.ERROR_CODE, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK,
+    N.LOCAL_US, N.EPOCH_START, STATED_HW, N.LEADER_SLOT, N.EVERY_MASK, C.MIN_ISR, C.LOG_END_OFFSET, N.ISR_MASK,
+    "highest", "longest",
+)  # fmt: skip
+"""Passengers: until it is decided where a fetch moves, until witnesses are found, and of the last window."""
 
 
 def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events of `ordered` in the order the responses bear out, with the witnesses that are needed."""
     undecided = {N.IS_PROVEN_CAUGHT_UP: F.lit(False), N.MAY_HAVE_GROWN_TO: F.lit(None).cast("bigint")}
     carrying = ordered.withColumns(undecided | {_LATER: F.struct(*_READ_LATER)})
+    carrying = aboard(aboard(carrying, _OF_REQUESTS, "of_requests"), _OF_RESPONSES, "of_responses")
     states = leader_states(carrying, slots, profile)
     start = F.coalesce(STATED_HW, F.lit(UNKNOWN_OFFSET))
     if profile.has_outsiders:
@@ -48,8 +57,10 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     ended = known.withColumns(
         {"highest": F.max(C.HIGH_WATERMARK).over(whole), "longest": F.max(C.LOG_END_OFFSET).over(whole)}
     )
-    moved = _with_rises(ended).withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
-    monotone = moved.withColumn(N.ORDER_NS, _never_back(slots))
+    rises = _with_rises(ashore(ended, _OF_REQUESTS, "of_requests"))
+    moved = rises.withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
+    placed = aboard(moved, _UNMOVED, "unmoved").withColumn(N.ORDER_NS, _never_back(slots))
+    monotone = ashore(ashore(placed, _UNMOVED, "unmoved"), _OF_RESPONSES, "of_responses")
     read = [c for c in ordered.columns if c not in (*_READ_LATER, N.HEARD_NS, C.BASE_OFFSET)]
     return unpacked(with_witnesses(monotone).select(*read, *undecided, _LATER), _LATER)
 

@@ -13,9 +13,9 @@ from replay import names as N
 from replay.high_watermark import held_mask, isr_mask, risen
 from replay.in_sync import is_settled, with_caught_up, with_joining
 from replay.inferred_isr import with_bounds_of_rise, with_inferred_isr
-from replay.leaderships import STATED_LEO
+from replay.leaderships import STATED_HW, STATED_LEO
 from replay.names import slot_column
-from replay.passengers import unpacked
+from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
 from replay.rules import assigned, current, evaluates_high_watermark
 from replay.sequence import with_event_seq
@@ -62,12 +62,19 @@ FORGOTTEN = (
 """What the order and the states were made of, and no timeline shows."""
 
 
-def remembered(states: DataFrame, slots: int) -> DataFrame:
-    """Return the states with the columns that the timelines are made of: they are kept, and every column costs."""
+_PASSENGERS = (
+    C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK, N.LOCAL_US, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK, N.IS_TAKEN, STATED_HW,
+)  # fmt: skip
+"""What the timelines are made of and no state is."""
+
+
+def remembered(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the leaders' states with the columns that the timelines are made of: they are kept, and each costs."""
     of_slots = [
         slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_US, N.UNHEARD_OFFSET) for i in range(slots)
     ]
-    return unpacked(states.drop(*FORGOTTEN, *of_slots), N.SHOWN)
+    states = leader_states(aboard(ordered, _PASSENGERS, "passengers"), slots, profile)
+    return unpacked(ashore(states, _PASSENGERS, "passengers").drop(*FORGOTTEN, *of_slots), N.SHOWN)
 
 
 def _no_more_than_the_leader_has() -> Column:

@@ -35,6 +35,8 @@ _READ_LATER = (
 )  # fmt: skip
 _LATER = "later"
 """Columns of which the order by the clock knows nothing."""
+_OF_FETCHES = (C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, "is_accepted", N.RESPONSE_US, N.LOADED_US, N.NEXT_ROLE)
+"""Passengers until each replica's fetches are looked at."""
 _SHOWN = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED)
 
 
@@ -49,7 +51,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     append = F.col(C.EVENT_TYPE) == EventType.APPEND.value
     rank = F.when(fetch, F.col(N.SLOT) + STREAMS_BESIDE_FETCHES).when(append, 1).otherwise(0)
-    streams = packed(placed, _READ_LATER, _LATER).withColumns(
+    streams = packed(packed(placed, _READ_LATER, _LATER), _OF_FETCHES, "of_fetches").withColumns(
         {
             N.STREAM_RANK: rank,
             C.SESSION_ID: F.when(fetch, F.col(C.SESSION_ID)).otherwise(0),
@@ -72,7 +74,7 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
             N.EPOCH_START: F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole())),
         }
     )
-    known = without_refused(_with_next_fetches(monotone)).drop(
+    known = without_refused(_with_next_fetches(unpacked(monotone, "of_fetches"))).drop(
         C.SESSION_EPOCH, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE
     )
     return packed(unpacked(known, _LATER), _SHOWN, N.SHOWN)

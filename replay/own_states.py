@@ -11,8 +11,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import in_mask
+from replay.assignment import SLOTS, in_mask
+from replay.leaderships import LOADED_HW
 from replay.names import slot_column
+from replay.passengers import aboard, ashore
 from replay.windows import across, carried, history
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -29,6 +31,13 @@ _OF_LEADER = (
     C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
 )  # fmt: skip
 """What the state of a leader is made of."""
+_NOW = "now"
+"""struct: that, after the event."""
+_SHOWN = (
+    C.EVENT_TYPE, C.EVENT_SEQ, N.SLOT, N.LEADER_SLOT, SLOTS, LOADED_HW, N.ISR_MASK, N.ASSIGNED_MASK, C.EXACTNESS,
+    C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH,
+)  # fmt: skip
+"""Passengers: what a state shows besides."""
 
 
 def is_of(event: str, slot: int) -> Column:
@@ -38,8 +47,8 @@ def is_of(event: str, slot: int) -> Column:
 
 def with_own_state(known: DataFrame, slots: int) -> DataFrame:
     """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`."""
-    had = F.lag(F.struct(*_OF_LEADER)).over(history())
-    columns: dict[str, Column] = {LEADER_CHANGES: ~had.eqNullSafe(F.struct(*_OF_LEADER))}
+    had = F.lag(_NOW).over(history())
+    columns: dict[str, Column] = {LEADER_CHANGES: ~had.eqNullSafe(F.col(_NOW))}
     for i in range(slots):
         leads = F.col(N.LEADER_SLOT) == i
         fetch, response = is_of(EventType.FETCH, i), is_of(N.RESPONSE, i)
@@ -68,7 +77,9 @@ def with_own_state(known: DataFrame, slots: int) -> DataFrame:
             F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
         )
         columns[slot_column(OPEN, i)] = carried(F.when(response | leads | dropped | leo.isNotNull(), said), across())
-    return known.withColumns(columns)
+    passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
+    carrying = aboard(known.withColumn(_NOW, F.struct(*_OF_LEADER)), passengers, "passengers")
+    return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW)
 
 
 def _witnessed(slot: int) -> Column:

@@ -19,7 +19,7 @@ from replay.bounds import with_bounds
 from replay.ends import ends
 from replay.events import events, placed
 from replay.evidence import decided_by_evidence
-from replay.leader import leader_states, remembered
+from replay.leader import remembered
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads, with_context
 from replay.log_ends import log_ends
@@ -104,7 +104,7 @@ def reconstruct(
     restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
     ended = ends(roles)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
-    states = keep(remembered(leader_states(ordered, slots, profile), slots))
+    states = keep(remembered(ordered, slots, profile))
     summaries = last_responses(states, slots)
     starts = keep_small(leadership_starts(summaries, begun, restarts, assigned, slots, settled))
     states = states if settled is None else numbered_on(states, settled, assigned)

@@ -11,9 +11,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.assignment import SLOTS
 from replay.events import FETCHES_AFTER
 from replay.high_watermark import allows, holds
 from replay.names import NS_PER_US, slot_column
+from replay.passengers import aboard, ashore
 from replay.profile import Profile
 from replay.windows import place
 from schemas import columns as C
@@ -29,18 +31,24 @@ _NEXT = (C.EVENT_TYPE, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, N.ORDER_NS, N.LOCA
          C.RESPONSE_HIGH_WATERMARK, C.HIGH_WATERMARK, N.STREAM_RANK)  # fmt: skip
 
 
+_SHOWN = (
+    *C.PARTITION_KEY, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TYPE, C.EVENT_SEQ, C.REPLICA_ID, C.LEADER_ID,
+    N.IS_CONTESTED, SLOTS, N.LEADER_SLOT, N.LOCAL_US, C.MIN_ISR, N.ISR_MASK, N.ASSIGNED_MASK, N.HELD_MASK,
+    N.JOINING_MASK, C.LOG_START_OFFSET, C.LOG_END_OFFSET, C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH,
+    C.HIGH_WATERMARK, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH, C.EXACTNESS, C.LAST_STABLE_OFFSET,
+)  # fmt: skip
+"""Passengers: what `leader_timeline` shows, or is made of."""
+
+
 def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the leaders' events, the HW bounded after those whose order with the next one nothing decides.
 
     `known` holds the events of `leader_timeline` with their states, without responses and restarts.
     """
     states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
-    seen = known.withColumns(
-        {
-            "then": F.lead(F.struct(*_NEXT)).over(place()),
-            "was": F.lag(F.struct(*states)).over(place()),
-        }
-    )
+    passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
+    neighbours = {"then": F.lead(F.struct(*_NEXT)).over(place()), "was": F.lag(F.struct(*states)).over(place())}
+    seen = ashore(aboard(known, passengers, "passengers").withColumns(neighbours), passengers, "passengers")
     swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], _if_next_came_first(slots, profile)))
     here, other = F.col(C.HIGH_WATERMARK), F.col("other")
     low, high = F.col(C.HIGH_WATERMARK_LOW), F.col(C.HIGH_WATERMARK_HIGH)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from replay.assignment import assignments
 from replay.ends import ends
-from replay.leader import leader_states, remembered
+from replay.leader import remembered
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile
@@ -44,7 +44,7 @@ def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
     begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
     ended = ends(roles)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, Profile()).localCheckpoint()
-    states = remembered(leader_states(ordered, SLOTS, Profile()), SLOTS)
+    states = remembered(ordered, SLOTS, Profile())
     summaries = last_responses(states, SLOTS).localCheckpoint()
     starts = leadership_starts(summaries, begun, restarts, assigned, SLOTS).localCheckpoint()
     known = with_high_watermark(states, starts, assigned, SLOTS, Profile()).withColumn(
@@ -78,7 +78,7 @@ def test_events_are_shuffled_once_and_sorted_four_times(landed: dict[str, DataFr
     ended = ends(roles)
     profile = Profile(has_outsiders=False)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, profile)
-    plan = plan_of(remembered(leader_states(ordered, SLOTS, profile), SLOTS))
+    plan = plan_of(remembered(ordered, SLOTS, profile))
 
     assert len(re.findall(r"Exchange hashpartitioning\(partition_number", plan)) == 1
     assert len(re.findall(r"Sort \[partition_number", plan)) == 4

@@ -20,6 +20,9 @@ _SHARES = 4
 """A partition with as many times the requests of the average task is the longest task by far."""
 _REQUESTS_A_TASK, _FEWEST_TASKS = 250_000, 32
 """What AQE makes a task of (`spark-*.conf`), and as how many tasks a small log is looked upon: a core wants one."""
+_APART_US = 2_000_000
+"""Less than `replay.news` has, for a dense partition has a hundred thousand requests in 5 s: where it is too little, two
+stretches do not meet, and all is replayed in one piece."""
 _REACHES = 10
 """A stretch lasts at least as many times what it replays before and after itself."""
 
@@ -39,7 +42,7 @@ def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFram
     counts = requests.groupBy(*C.PARTITION_KEY).agg(
         F.count("*").alias("requests"), F.min("second").alias("first"), F.max("second").alias("last")
     )
-    hot = _hot(counts.localCheckpoint(), least, reach_us(profile))
+    hot = _hot(counts.localCheckpoint(), least, reach_us(profile, _APART_US))
     if hot.isEmpty():
         return None
     shares = F.transform(F.sequence(F.lit(1), F.col("pieces") - 1), lambda k: k / F.col("pieces"))
@@ -48,7 +51,7 @@ def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFram
     hundredths = F.percentile_approx("second", [k / 100 for k in range(101)], 10_000)
     times = of_hot.groupBy(*C.PARTITION_KEY).agg(hundredths.alias("times"), F.max("pieces").alias("pieces"))
     cuts = F.array_distinct(F.transform(shares, lambda share: F.get("times", F.round(share * 100).cast("int"))))
-    return stretches(times.select(*C.PARTITION_KEY, cuts.alias("cuts")), reach_us(profile))
+    return stretches(times.select(*C.PARTITION_KEY, cuts.alias("cuts")), reach_us(profile, _APART_US))
 
 
 def _times(requests: DataFrame) -> DataFrame:

@@ -30,13 +30,13 @@ _TIMED = (
 _PAIR = (*C.PARTITION_KEY, C.REPLICA_ID)
 
 
-def reach_us(profile: Profile) -> Column:
+def reach_us(profile: Profile, apart_us: int = _APART_US) -> Column:
     """Return how long what happens may bear on what happens later, and news on what was before, in microseconds.
 
     Who was caught up within the lag time may hold the HW, if some replica is ever outside its ISR (R:62).
     """
     lag_us = F.lit(profile.lag_time_ms).cast("bigint") * 1000
-    return F.lit(_APART_US) + (lag_us if profile.has_outsiders else F.lit(0))
+    return F.lit(apart_us) + (lag_us if profile.has_outsiders else F.lit(0))
 
 
 def settled_until(new: Mapping[str, DataFrame], stands: Timelines, profile: Profile) -> DataFrame:

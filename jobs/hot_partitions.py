@@ -14,16 +14,17 @@ from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 
 HOT_ROWS = "spark.tidegauge.hotRows"
-"""Setting: a partition with as many requests, and more than its share, is cut into stretches of half as many."""
-_DEFAULT_HOT_ROWS = "500000"
+"""Setting: a partition with as many requests, and more than its share, is cut into stretches of a third as many."""
+_DEFAULT_HOT_ROWS = "300000"
+"""Each window holds all of a partition, and there are seventeen: 100,000 requests are 400 MB in a task."""
 _SHARES = 4
 """A partition with as many times the requests of the average task is the longest task by far."""
 _REQUESTS_A_TASK, _FEWEST_TASKS = 250_000, 32
 """What AQE makes a task of (`spark-*.conf`), and as how many tasks a small log is looked upon: a core wants one."""
-_APART_US = 2_000_000
-"""Less than `replay.news` has, for a dense partition has a hundred thousand requests in 5 s: where it is too little, two
-stretches do not meet, and all is replayed in one piece."""
-_REACHES = 10
+_APART_US = 1_000_000
+"""Twice what a fetch is parked. Less than `replay.news` has, for a dense partition has a hundred thousand requests in
+5 s; where it is too little two stretches do not meet, and all is replayed in one piece."""
+_REACHES, _MOST = 5, 99
 """A stretch lasts at least as many times what it replays before and after itself."""
 
 
@@ -65,7 +66,7 @@ def _hot(counts: DataFrame, least: int, reach: Column) -> DataFrame:
     total = counts.agg(F.sum("requests").alias("total"))
     lasts = F.col("last") - F.col("first")
     longest = F.floor(lasts * 1_000_000 / (reach * _REACHES))
-    pieces = F.least(F.ceil(2 * F.col("requests") / least), longest, F.lit(50)).cast("int")
+    pieces = F.least(F.ceil(3 * F.col("requests") / least), longest, F.lit(_MOST)).cast("int")
     share = F.col("total") * _SHARES / tasks
     return counts.crossJoin(F.broadcast(total)).withColumn("pieces", pieces).where(
         (F.col("requests") >= least) & (F.col("requests") > share) & (F.col("pieces") > 1)

@@ -11,7 +11,8 @@ from pyspark.sql import functions as F
 
 from replay.names import INCARNATION
 from replay.sequence import incarnation_of
-from replay.stretches import FROM_US, PART_ID, STRETCH, UNTIL_US
+from replay.stretch_requests import PART_ID, STRETCH
+from replay.stretches import FROM_US, UNTIL_US
 from replay.timelines import Timelines
 from replay.windows import FIRST, NOW
 from schemas import columns as C

@@ -11,7 +11,8 @@ from replay.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
 from replay.continued import LEADER_STATE, REPLICA_STATE, in_order
 from replay.sequence import incarnation_of
 from replay.stitched import own, placed
-from replay.stretches import FROM_US, STRETCH, UNTIL_US
+from replay.stretch_requests import STRETCH
+from replay.stretches import FROM_US, UNTIL_US
 from replay.timelines import Timelines
 from schemas import columns as C
 

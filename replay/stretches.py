@@ -14,23 +14,19 @@ from pyspark.sql import functions as F
 from replay.batch_starts import BATCH_START, batch_starts
 from replay.standing import LED, ends_of_epochs, last_fetches, last_of, standing_appends, standing_fetches
 from replay.statements import is_of
+from replay.stretch_requests import PART_ID, SECOND_US, SINCE_US, STRETCH, TO_US, ended_us, requests, second_of
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
 
-STRETCH = "stretch"
-"""int: number of the stretch in its partition, from 0."""
-PART_ID = "part_id"
-"""string: topic id under which the stretch is replayed."""
-SINCE_US, FROM_US, UNTIL_US, TO_US = "since_us", "from_us", "until_us", "to_us"
-"""bigint: its requests begin at `since`, its own events after `from` up to `until`, its requests end before `to`."""
-_SECOND = 1_000_000
+FROM_US, UNTIL_US = "from_us", "until_us"
+"""bigint: a stretch's own events are after `from` and up to `until`."""
 _EVER = 1 << 60
 
 
 def stretches(hot: DataFrame, reach_us: Column) -> DataFrame:
     """One row per stretch; `hot` has a row per hot partition: its key, and `cuts`, whole seconds in ascending order."""
-    bounds = F.concat(F.array(F.lit(-_EVER)), F.transform("cuts", lambda s: s * _SECOND), F.array(F.lit(_EVER)))
+    bounds = F.concat(F.array(F.lit(-_EVER)), F.transform("cuts", lambda s: s * SECOND_US), F.array(F.lit(_EVER)))
     each = hot.select(*C.PARTITION_KEY, bounds.alias("bounds"), F.posexplode("cuts")).unionByName(
         hot.select(
             *C.PARTITION_KEY, bounds.alias("bounds"), F.size("cuts").alias("pos"), F.lit(0).cast("bigint").alias("col")
@@ -44,7 +40,7 @@ def stretches(hot: DataFrame, reach_us: Column) -> DataFrame:
         F.get("bounds", F.col("pos") + 1).alias(UNTIL_US),
     )
     # Whole seconds, so that requests are gathered by the second to find which stand at a begin.
-    reach = F.ceil(reach_us / _SECOND) * _SECOND
+    reach = F.ceil(reach_us / SECOND_US) * SECOND_US
     return own.withColumns({SINCE_US: F.col(FROM_US) - reach, TO_US: F.col(UNTIL_US) + reach})
 
 
@@ -59,8 +55,8 @@ def split(landed: Mapping[str, DataFrame], cut: DataFrame) -> dict[str, DataFram
         **landed,
         **changed,
         T.BROKER_STATEMENTS.name: _of_each(statements, cut, _is_told()),
-        T.PRODUCE_EVENTS.name: _requests(produced, cut, appends, (C.BASE_OFFSET,)),
-        T.FETCH_EVENTS.name: _requests(fetched, cut, fetches, (C.REPLICA_ID, C.EVENT_TIME)),
+        T.PRODUCE_EVENTS.name: requests(produced, cut, appends, (C.BASE_OFFSET,)),
+        T.FETCH_EVENTS.name: requests(fetched, cut, fetches, (C.REPLICA_ID, C.EVENT_TIME)),
     }
 
 
@@ -78,33 +74,16 @@ def _is_told() -> Column:
     return ~is_of(StatementKind.TRUNCATED_TO) | ((at >= F.col(SINCE_US)) & (at < F.col(TO_US)))
 
 
-def _ended_us() -> Column:
-    """Return when a request was over: answered, or there at least."""
-    return F.greatest(F.unix_micros(C.EVENT_TIME), F.unix_micros(C.RESPONSE_TIME))
-
-
-def _requests(rows: DataFrame, cut: DataFrame, standing: DataFrame, by: tuple[str, ...]) -> DataFrame:
-    """Return the requests of each stretch: those of its time, and those that stand when it begins."""
-    of_stretch = cut.select(*C.PARTITION_KEY, STRETCH, PART_ID, SINCE_US, TO_US)
-    each = rows.join(F.broadcast(of_stretch), C.on_partition(), "left")
-    known = each.join(F.broadcast(standing), C.on_partition(STRETCH, *by), "left")
-    in_time = (_ended_us() >= F.col(SINCE_US)) & (F.unix_micros(C.EVENT_TIME) < F.col(TO_US))
-    # What stands is from before: of the same offset or time a later request may be no part of the stretch.
-    before = F.col("stands") & (_ended_us() < F.col(SINCE_US))
-    wanted = known.where(F.col(STRETCH).isNull() | in_time | F.coalesce(before, F.lit(False)))
-    return wanted.withColumn(C.TOPIC_ID, F.coalesce(PART_ID, C.TOPIC_ID)).select(*rows.columns)
-
-
 def _before(gathered: DataFrame, cut: DataFrame) -> DataFrame:
     """Return what was gathered by the second, for each stretch that begins later."""
     begins = cut.select(*C.PARTITION_KEY, STRETCH, SINCE_US)
-    return gathered.join(F.broadcast(begins), C.on_partition()).where(F.col("second") * _SECOND < F.col(SINCE_US))
+    return gathered.join(F.broadcast(begins), C.on_partition()).where(F.col("second") * SECOND_US < F.col(SINCE_US))
 
 
 def _appends_before(produced: DataFrame, statements: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and append, before it, that is an epoch's first or last, or that a log starts within."""
     hot = produced.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    gathered = _before(ends_of_epochs(hot, _second()), cut).groupBy(*LED, STRETCH)
+    gathered = _before(ends_of_epochs(hot, second_of(ended_us())), cut).groupBy(*LED, STRETCH)
     ends = gathered.agg(F.min("first").alias("first"), F.max("last").alias("last"))
     within = batch_starts(statements, hot).select(*C.PARTITION_KEY, F.col(BATCH_START).alias(C.BASE_OFFSET))
     of_all = within.join(F.broadcast(cut.select(*C.PARTITION_KEY, STRETCH)), C.on_partition())
@@ -114,10 +93,5 @@ def _appends_before(produced: DataFrame, statements: DataFrame, cut: DataFrame) 
 def _fetches_before(fetched: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and follower's last fetch before it: the last one, the last accepted, the last answered."""
     hot = fetched.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    last = last_of(_before(last_fetches(hot, _second()), cut), STRETCH)
+    last = last_of(_before(last_fetches(hot, second_of(ended_us())), cut), STRETCH)
     return standing_fetches(last, STRETCH).withColumn("stands", F.lit(True))
-
-
-def _second() -> Column:
-    """Return the second in which a request was over."""
-    return F.call_function("div", _ended_us(), F.lit(_SECOND)).alias("second")

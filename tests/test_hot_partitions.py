@@ -41,7 +41,7 @@ def test_a_hot_partition_is_cut(spark: SparkSession, tmp_path: Path, capsys: pyt
     finally:
         spark.conf.unset(HOT_ROWS)
 
-    assert "6 stretches" in capsys.readouterr().err
+    assert "9 stretches" in capsys.readouterr().err
     for table, rows in whole.items():
         pieces = comparable(warehouse.read(table), [CLUSTER])
         assert (table.name, pieces.exceptAll(rows).take(2), rows.exceptAll(pieces).take(2)) == (table.name, [], [])

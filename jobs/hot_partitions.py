@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay.news import reach_us
 from replay.profile import Profile
+from replay.stretch_requests import SECOND_US
 from replay.stretches import stretches
 from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
@@ -21,10 +22,11 @@ _SHARES = 4
 """A partition with as many times the requests of the average task is the longest task by far."""
 _REQUESTS_A_TASK, _FEWEST_TASKS = 250_000, 32
 """What AQE makes a task of (`spark-*.conf`), and as how many tasks a small log is looked upon: a core wants one."""
-_APART_US = 1_000_000
-"""Twice what a fetch is parked. Less than `replay.news` has, for a dense partition has a hundred thousand requests in
-5 s; where it is too little two stretches do not meet, and all is replayed in one piece."""
-_REACHES, _MOST = 5, 99
+_LEAST_US = 1_000_000
+"""Twice what a fetch is parked: a stretch of a dense partition looks no farther around itself, for in the 5 s that
+`replay.news` has may be a hundred thousand requests. Where it is too little two stretches do not meet."""
+_MOST, _QUANTILES = 99, 500
+_REACHES = 5
 """A stretch lasts at least as many times what it replays before and after itself."""
 
 
@@ -43,16 +45,17 @@ def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFram
     counts = requests.groupBy(*C.PARTITION_KEY).agg(
         F.count("*").alias("requests"), F.min("second").alias("first"), F.max("second").alias("last")
     )
-    hot = _hot(counts.localCheckpoint(), least, reach_us(profile, _APART_US))
-    if hot.isEmpty():
+    hot = _hot(counts.localCheckpoint(), least, profile).localCheckpoint()
+    nearest = hot.agg(F.min("reach_us").alias("reach_us")).first()
+    if nearest is None or nearest["reach_us"] is None:
         return None
     shares = F.transform(F.sequence(F.lit(1), F.col("pieces") - 1), lambda k: k / F.col("pieces"))
     of_hot = requests.join(F.broadcast(hot), C.on_partition())
-    # A hundred quantiles of the time, of which the nearest are the cuts: a percentile's shares must be literals.
-    hundredths = F.percentile_approx("second", [k / 100 for k in range(101)], 10_000)
-    times = of_hot.groupBy(*C.PARTITION_KEY).agg(hundredths.alias("times"), F.max("pieces").alias("pieces"))
-    cuts = F.array_distinct(F.transform(shares, lambda share: F.get("times", F.round(share * 100).cast("int"))))
-    return stretches(times.select(*C.PARTITION_KEY, cuts.alias("cuts")), reach_us(profile, _APART_US))
+    # Quantiles of the time, of which the nearest are the cuts: a percentile's shares must be literals.
+    quantiles = F.percentile_approx("second", [k / _QUANTILES for k in range(_QUANTILES + 1)], 10_000)
+    times = of_hot.groupBy(*C.PARTITION_KEY).agg(quantiles.alias("times"), F.max("pieces").alias("pieces"))
+    cuts = F.array_distinct(F.transform(shares, lambda share: F.get("times", F.round(share * _QUANTILES).cast("int"))))
+    return stretches(times.select(*C.PARTITION_KEY, cuts.alias("cuts")), F.lit(nearest["reach_us"]))
 
 
 def _times(requests: DataFrame) -> DataFrame:
@@ -60,14 +63,18 @@ def _times(requests: DataFrame) -> DataFrame:
     return requests.select(*C.PARTITION_KEY, F.unix_seconds(C.EVENT_TIME).alias("second"))
 
 
-def _hot(counts: DataFrame, least: int, reach: Column) -> DataFrame:
-    """One row per hot partition, and into how many `pieces` it is cut."""
+def _hot(counts: DataFrame, least: int, profile: Profile) -> DataFrame:
+    """One row per hot partition: into how many `pieces` it is cut, and `reach_us`, how far they look around them."""
     tasks = F.greatest(F.lit(_FEWEST_TASKS), F.col("total") / _REQUESTS_A_TASK)
     total = counts.agg(F.sum("requests").alias("total"))
-    lasts = F.col("last") - F.col("first")
-    longest = F.floor(lasts * 1_000_000 / (reach * _REACHES))
-    pieces = F.least(F.ceil(3 * F.col("requests") / least), longest, F.lit(_MOST)).cast("int")
-    share = F.col("total") * _SHARES / tasks
-    return counts.crossJoin(F.broadcast(total)).withColumn("pieces", pieces).where(
-        (F.col("requests") >= least) & (F.col("requests") > share) & (F.col("pieces") > 1)
-    ).select(*C.PARTITION_KEY, "pieces")  # fmt: skip
+    lasts, wanted = F.col("last") - F.col("first"), F.ceil(3 * F.col("requests") / least)
+    around = F.floor(lasts / wanted / _REACHES) * SECOND_US
+    most = F.floor(lasts * SECOND_US / (F.col("reach_us") * _REACHES))
+    return (
+        counts.crossJoin(F.broadcast(total))
+        .where((F.col("requests") >= least) & (F.col("requests") > F.col("total") * _SHARES / tasks))
+        .withColumn("reach_us", F.least(reach_us(profile), F.greatest(reach_us(profile, _LEAST_US), around)))
+        .withColumn("pieces", F.least(wanted, most, F.lit(_MOST)).cast("int"))
+        .where("pieces > 1")
+        .select(*C.PARTITION_KEY, "pieces", "reach_us")
+    )

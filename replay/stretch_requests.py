@@ -50,7 +50,7 @@ def _in_time(rows: DataFrame, cut: DataFrame) -> DataFrame:
     placed = rows.join(F.broadcast(ends), C.on_partition(), "left").withColumns(
         {"begun": _within(F.unix_micros(C.EVENT_TIME)), "over": _within(ended_us())}
     )
-    both = F.when(F.col("begun") == F.col("over"), F.array("begun")).otherwise(F.array("begun", "over"))
+    both = F.when(F.col("begun").eqNullSafe(F.col("over")), F.array("begun")).otherwise(F.array("begun", "over"))
     each = placed.withColumn("second", F.explode(both)).join(
         F.broadcast(_seconds(cut, ends)), C.on_partition("second"), "left"
     )

@@ -100,10 +100,10 @@ def main(size: str, rounds: int, hot_share: float, scenario: Path, peers: bool, 
     scratch = work.absolute() / "run"
     shutil.rmtree(scratch, ignore_errors=True)
     spark = bench_session(scratch)
-    warehouse, events = landed(
-        spark, work.absolute() / f"{scenario.stem}-{size}-{hot_share}", scenario_of(scenario, size, hot_share)
+    (warehouse, events), (few, _) = (
+        landed(spark, work.absolute() / f"{scenario.stem}-{of}-{share}", scenario_of(scenario, of, share))
+        for of, share in ((size, hot_share), ("tiny", 0.0))
     )
-    few, _ = landed(spark, work.absolute() / f"{scenario.stem}-tiny", scenario_of(scenario, "tiny", 0.0))
     engine(few, scratch / "warm-up")
     log = EventLog(spark, scratch / "events")
     variants = variants_of(

@@ -26,6 +26,7 @@ _LEAST_US = 1_000_000
 """Twice what a fetch is parked: a stretch of a dense partition looks no farther around itself, for in the 5 s that
 `replay.news` has may be a hundred thousand requests. Where it is too little two stretches do not meet."""
 _MOST, _QUANTILES = 99, 500
+"""Stretches of a partition at the most, and parts of its requests that they are made of: some have one more."""
 _REACHES = 5
 """A stretch lasts at least as many times what it replays before and after itself."""
 
@@ -45,17 +46,16 @@ def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFram
     counts = requests.groupBy(*C.PARTITION_KEY).agg(
         F.count("*").alias("requests"), F.min("second").alias("first"), F.max("second").alias("last")
     )
-    hot = _hot(counts.localCheckpoint(), least, profile).localCheckpoint()
-    nearest = hot.agg(F.min("reach_us").alias("reach_us")).first()
-    if nearest is None or nearest["reach_us"] is None:
+    hot = _hot(counts.localCheckpoint(), least, profile)
+    if hot.isEmpty():
         return None
     shares = F.transform(F.sequence(F.lit(1), F.col("pieces") - 1), lambda k: k / F.col("pieces"))
     of_hot = requests.join(F.broadcast(hot), C.on_partition())
     # Quantiles of the time, of which the nearest are the cuts: a percentile's shares must be literals.
     quantiles = F.percentile_approx("second", [k / _QUANTILES for k in range(_QUANTILES + 1)], 10_000)
-    times = of_hot.groupBy(*C.PARTITION_KEY).agg(quantiles.alias("times"), F.max("pieces").alias("pieces"))
+    times = of_hot.groupBy(*C.PARTITION_KEY, "pieces", "reach_us").agg(quantiles.alias("times"))
     cuts = F.array_distinct(F.transform(shares, lambda share: F.get("times", F.round(share * _QUANTILES).cast("int"))))
-    return stretches(times.select(*C.PARTITION_KEY, cuts.alias("cuts")), F.lit(nearest["reach_us"]))
+    return stretches(times.withColumn("cuts", cuts), F.col("reach_us"))
 
 
 def _times(requests: DataFrame) -> DataFrame:

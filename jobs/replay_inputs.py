@@ -10,9 +10,11 @@ from pyspark.sql import functions as F
 
 from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
+from replay.leaderships import leaderships, returns, roles_with_loads
 from replay.profile import Profile, profile_for
 from replay.shown import untold_isrs
 from replay.silence import silent_moments
+from replay.untold import with_untold_leaderships
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
 from sources.server_log import KAFKA_VERSION
@@ -32,13 +34,21 @@ def slots_of(assigned: DataFrame) -> int:
 
 def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     """The protocol the cluster spoke last, and which of the engine's stages its events need."""
+    has_untold_isr = not untold_isrs(landed).isEmpty()
     return replace(
         protocol_of(landed),
         has_transactions=not transactional(landed).isEmpty(),
         has_outsiders=not outsiders(landed, assigned).isEmpty(),
         has_silence=not silent_moments(landed).isEmpty(),
-        has_untold_isr=not untold_isrs(landed).isEmpty(),
+        # Of a leader that no line tells of nothing is known of what it was told.
+        has_returns=has_untold_isr or not returning(landed).isEmpty(),
+        has_untold_isr=has_untold_isr,
     )
+
+
+def returning(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per leadership that its leader came to without having stepped down for the one before."""
+    return returns(leaderships(roles_with_loads(with_untold_leaderships(landed))))
 
 
 def transactional(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.settled import LAST_SEQ, Settled
+from replay.settled import LAST_SEQ, Settled, up_to
 from replay.timelines import Timelines
 from schemas import columns as C
 from schemas.kinds import Exactness
@@ -61,6 +61,7 @@ def unlike(tail: Timelines, stands: Timelines, settled: Settled) -> DataFrame:
         _other_replicas(tail.replica_timeline, stands.replica_timeline, settled),
         _other_leaders(tail.leader_timeline, stands.leader_timeline, settled),
         _cut_again(tail.truncations, stands.truncations, settled),
+        _unexplained(stands.truncations, settled),
         _out_of_order(tail.leader_timeline, C.EVENT_TIME, C.PARTITION_KEY, settled),
         _out_of_order(tail.replica_timeline, C.VALID_FROM, _REPLICA, settled),
     )
@@ -75,6 +76,17 @@ def _cut_again(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFram
     before, after = stands.where(settled.has(C.EVENT_TIME)), tail.where(~settled.has(C.EVENT_TIME))
     same = [before.join(after.select(*key), [*map(str, key)], "left_semi") for key in CUTS_THAT_BELONG_TOGETHER]
     return same[0].unionByName(same[1]).select(*C.PARTITION_KEY)
+
+
+def is_unexplained() -> Column:
+    """Return whether a truncation is told by a line, and no fetch has shown it so far."""
+    return F.col(C.IS_STATED) & (F.col(C.HIGH_WATERMARK_BEFORE) < 0)
+
+
+def _unexplained(stands: DataFrame, settled: Settled) -> DataFrame:
+    """One row per line of a truncation that a fetch may yet explain; of an earlier one see `_cut_again`."""
+    at_end = settled.has(C.EVENT_TIME) & ~up_to(settled.since_us, C.EVENT_TIME)
+    return stands.where(at_end & is_unexplained()).select(*C.PARTITION_KEY)
 
 
 def _other_replicas(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFrame:

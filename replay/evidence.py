@@ -46,7 +46,7 @@ _UNMOVED = (
 def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events of `ordered` in the order the responses bear out, with the witnesses that are needed."""
     undecided = {N.IS_PROVEN_CAUGHT_UP: F.lit(False), N.MAY_HAVE_GROWN_TO: F.lit(None).cast("bigint")}
-    carrying = ordered.withColumns(undecided | {_LATER: F.struct(*_READ_LATER)})
+    carrying = aboard(ordered.withColumns(undecided), _READ_LATER, _LATER)
     carrying = aboard(aboard(carrying, _OF_REQUESTS, "of_requests"), _OF_RESPONSES, "of_responses")
     states = leader_states(carrying, slots, profile)
     start = F.coalesce(STATED_HW, F.lit(UNKNOWN_OFFSET))

@@ -15,7 +15,8 @@ from replay.assignment import SLOTS, in_mask
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.passengers import aboard, ashore
-from replay.windows import across, carried, history
+from replay.profile import Profile
+from replay.windows import FIRST, NOW, carried, history
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -45,10 +46,15 @@ def is_of(event: str, slot: int) -> Column:
     return (F.col(C.EVENT_TYPE) == str(event)) & (F.col(N.SLOT) == slot)
 
 
-def with_own_state(known: DataFrame, slots: int) -> DataFrame:
+def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`."""
-    had = F.lag(_NOW).over(history())
-    columns: dict[str, Column] = {LEADER_CHANGES: ~had.eqNullSafe(F.col(_NOW))}
+    in_order = history(has_returns=profile.has_returns)
+    so_far = in_order.rowsBetween(FIRST, NOW)
+    columns: dict[str, Column] = {LEADER_CHANGES: ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))}
+
+    def last(value: Column) -> Column:
+        return F.coalesce(carried(value, so_far), F.lit(UNKNOWN_OFFSET))
+
     for i in range(slots):
         leads = F.col(N.LEADER_SLOT) == i
         fetch, response = is_of(EventType.FETCH, i), is_of(N.RESPONSE, i)
@@ -62,10 +68,10 @@ def with_own_state(known: DataFrame, slots: int) -> DataFrame:
         told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
         # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
-        columns[slot_column(OWN_LEO, i)] = _last(
+        columns[slot_column(OWN_LEO, i)] = last(
             F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).otherwise(leo)
         )
-        columns[slot_column(OWN_HW, i)] = _last(
+        columns[slot_column(OWN_HW, i)] = last(
             F.when(leads, F.col(C.HIGH_WATERMARK))
             .when(dropped, UNKNOWN_OFFSET)
             .when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
@@ -76,7 +82,7 @@ def with_own_state(known: DataFrame, slots: int) -> DataFrame:
             F.col(C.LOG_END_OFFSET).alias("leo"),
             F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
         )
-        columns[slot_column(OPEN, i)] = carried(F.when(response | leads | dropped | leo.isNotNull(), said), across())
+        columns[slot_column(OPEN, i)] = carried(F.when(response | leads | dropped | leo.isNotNull(), said), so_far)
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(known.withColumn(_NOW, F.struct(*_OF_LEADER)), passengers, "passengers")
     return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW)
@@ -85,7 +91,3 @@ def with_own_state(known: DataFrame, slots: int) -> DataFrame:
 def _witnessed(slot: int) -> Column:
     """Return whether the event proves that the replica asked for what no line shows it asked for."""
     return (F.col(C.EVENT_TYPE) == EventType.WITNESS.value) & in_mask(F.col(N.NEW_ISR_MASK), slot)
-
-
-def _last(value: Column) -> Column:
-    return F.coalesce(carried(value, across()), F.lit(UNKNOWN_OFFSET))

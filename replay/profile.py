@@ -45,6 +45,8 @@ class Profile:
 
     has_outsiders: bool = True
     """Some replica was outside its ISR at some time: only then may one hold the HW that is no member."""
+    has_returns: bool = True
+    """Some leader leads on, never told of one in between (`leaderships.returns`): a sort more puts them in order."""
     has_untold_isr: bool = False
     """Of some leadership no line tells the ISR, or none that it began: it is inferred, and the HW bounded by it."""
 

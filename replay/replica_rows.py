@@ -11,6 +11,7 @@ from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.own_states import LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, is_of, with_own_state
 from replay.passengers import packed, unpacked
+from replay.profile import Profile
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND
@@ -21,9 +22,9 @@ _WHOSE = "whose"
 """int: slot of the replica whose state the row is."""
 
 
-def replica_states(known: DataFrame, slots: int) -> DataFrame:
+def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`."""
-    own = with_own_state(packed(known, _SHOWN, N.SHOWN), slots)
+    own = with_own_state(packed(known, _SHOWN, N.SHOWN), slots, profile)
     loaded = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value) & F.col(LOADED_HW).isNotNull()
     # A number is exploded, not the states: of most events one replica changes, and arrays of structs are costly.
     each = own.withColumn(_WHOSE, F.explode(F.array(*[F.when(_may_change(i), i) for i in range(slots)])))

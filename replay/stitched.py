@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from replay.names import INCARNATION
 from replay.sequence import incarnation_of
-from replay.stretch_requests import PART_ID, STRETCH
+from replay.stretch_requests import PART_ID, SINCE_US, STRETCH
 from replay.stretches import FROM_US, UNTIL_US
 from replay.timelines import Timelines
 from replay.windows import FIRST, NOW
@@ -36,7 +36,7 @@ def stitched(parts: Timelines, cut: DataFrame) -> Timelines:
 
 def placed(rows: DataFrame, cut: DataFrame) -> DataFrame:
     """Return the rows under their partition's own topic id, with their stretch and its bounds; NULL where not hot."""
-    bounds = cut.select(*C.PARTITION_KEY, PART_ID, STRETCH, FROM_US, UNTIL_US).withColumnRenamed(C.TOPIC_ID, "whole_id")
+    bounds = cut.drop(SINCE_US).withColumnRenamed(C.TOPIC_ID, "whole_id")
     part = [C.CLUSTER_ID, C.TOPIC, C.PARTITION]
     under = rows.withColumnRenamed(C.TOPIC_ID, PART_ID)
     placed = under.join(F.broadcast(bounds), [*map(str, part), PART_ID], "left")
@@ -83,12 +83,16 @@ def _renumbered(rows: DataFrame, ahead: DataFrame) -> DataFrame:
 
 
 def _until_next(rows: DataFrame) -> DataFrame:
-    """Return the replicas' states, the last one of each stretch until the first one of a later stretch."""
+    """Return the replicas' states, the last one of each stretch until the first one of a later stretch.
+
+    First by leadership, and not by time: a leader that was deposed may have been the last to know.
+    """
     replica: list[str] = C.on_partition(C.REPLICA_ID)
     along = Window.partitionBy(*replica).orderBy(STRETCH)
-    hot = rows.where(F.col(STRETCH).isNotNull())
-    begins = hot.groupBy(*replica, STRETCH).agg(F.min(C.VALID_FROM).alias("begins"))
-    later = begins.select(*replica, STRETCH, F.lead("begins").over(along).alias("next"))
+    hot = _of_incarnations(rows.where(F.col(STRETCH).isNotNull()))
+    begins = hot.groupBy(*replica, STRETCH, C.LEADER_EPOCH, INCARNATION).agg(F.min(C.VALID_FROM).alias("begins"))
+    first = begins.groupBy(*replica, STRETCH).agg(F.min(F.struct(C.LEADER_EPOCH, INCARNATION, "begins")).alias("first"))
+    later = first.select(*replica, STRETCH, F.lead("first").over(along)["begins"].alias("next"))
     known = rows.join(F.broadcast(later), [*replica, STRETCH], "left")
     is_last = F.col(C.VALID_TO).isNull() | (F.unix_micros(C.VALID_TO) > F.col(UNTIL_US))
     ends = F.when(F.col(STRETCH).isNotNull() & is_last, F.col("next")).otherwise(F.col(C.VALID_TO))

@@ -8,10 +8,10 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
-from replay.continued import LEADER_STATE, REPLICA_STATE, in_order
+from replay.continued import LEADER_STATE, REPLICA_STATE, in_order, is_unexplained
 from replay.sequence import incarnation_of
 from replay.stitched import own, placed
-from replay.stretch_requests import STRETCH
+from replay.stretch_requests import STRETCH, TO_US
 from replay.stretches import FROM_US, UNTIL_US
 from replay.timelines import Timelines
 from schemas import columns as C
@@ -27,6 +27,7 @@ def unstitched(parts: Timelines, cut: DataFrame) -> list[DataFrame]:
         _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state()),
         _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE)),
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
+        _unexplained(own(parts.truncations, cut, C.EVENT_TIME)),
     ]
 
 
@@ -36,42 +37,70 @@ def _cut_again(cuts: DataFrame) -> list[DataFrame]:
     return [ends.where(F.col("a") < F.col("z")).select(*C.PARTITION_KEY) for ends in stretches]
 
 
+def _unexplained(cuts: DataFrame) -> DataFrame:
+    """One row per line of a truncation, shortly before the end of its stretch, that no state of the stretch explains.
+
+    The fetch that does may be long after it. Where the line is no part of the next stretch, that is `_cut_again`.
+    """
+    reach = F.col(TO_US) - F.col(UNTIL_US)
+    is_at_end = F.unix_micros(C.EVENT_TIME) > F.col(UNTIL_US) - reach
+    return cuts.where(is_unexplained() & is_at_end).select(*C.PARTITION_KEY)
+
+
 def _leader_state() -> Column:
     return F.struct(*LEADER_STATE, in_order(C.REMOTE_LEO_MAP).alias("remote"), C.HIGH_WATERMARK, C.EXACTNESS)
 
 
 def _not_met(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], state: Column) -> DataFrame:
-    """One row per partition, or replica, whose last state before a cut differs on its two sides, or is out of order.
-
-    Times first, states by a join: the greatest struct of a group would be found by sorting all rows.
-    """
-    us = F.unix_micros(time)
-    hot = placed(rows, cut).where(F.col(STRETCH).isNotNull()).withColumns({"us": us, "term": _term()})
-
-    def ends(bound: str) -> dict[str, Column]:
-        up_to = F.col("us") <= F.col(bound)
-        crossed = F.max(F.when(up_to, F.col("term"))) > F.min(F.when(~up_to, F.col("term")))
-        return {
-            f"last_{bound}": F.max(F.when(up_to, F.col("us"))),
-            f"crossed_{bound}": F.coalesce(crossed, F.lit(False)),
-        }
-
-    both = ends(FROM_US) | ends(UNTIL_US)
-    times = hot.groupBy(*of, STRETCH).agg(*[value.alias(name) for name, value in both.items()])
+    """One row per partition, or replica, whose last state before a cut differs on its two sides, or is out of order."""
+    known = _with_ends(placed(rows, cut).where(F.col(STRETCH).isNotNull()), F.unix_micros(time), of)
     place = F.struct(C.LEADER_EPOCH, C.EVENT_SEQ, state.alias("state"))
-    known = hot.join(F.broadcast(times), [*map(str, of), STRETCH])
 
     def last(bound: str) -> Column:
-        return F.max(F.when(F.col("us") == F.col(f"last_{bound}"), place))["state"]
+        return F.max(F.when(_is_last(bound), place))["state"]
 
-    is_last = (F.col("us") == F.col(f"last_{FROM_US}")) | (F.col("us") == F.col(f"last_{UNTIL_US}"))
-    states = known.where(is_last).groupBy(*of, STRETCH, f"crossed_{FROM_US}", f"crossed_{UNTIL_US}").agg(
-        last(FROM_US).alias("begins"), last(UNTIL_US).alias("ends")
-    )  # fmt: skip
+    states = (
+        known.where(_is_last(FROM_US) | _is_last(UNTIL_US))
+        .groupBy(*of, STRETCH, "is_crossed")
+        .agg(last(FROM_US).alias("begins"), last(UNTIL_US).alias("ends"))
+    )
     met = F.lag("ends").over(Window.partitionBy(*of).orderBy(STRETCH))
     differs = (F.col(STRETCH) > 0) & ~F.col("begins").eqNullSafe(met)
-    crossed = F.col(f"crossed_{FROM_US}") | F.col(f"crossed_{UNTIL_US}")
-    return states.withColumn("is_other", differs | crossed).where("is_other").select(*C.PARTITION_KEY)
+    return states.withColumn("is_other", differs | F.col("is_crossed")).where("is_other").select(*C.PARTITION_KEY)
+
+
+def _with_ends(hot: DataFrame, us: Column, of: Sequence[str]) -> DataFrame:
+    """Return the rows with the last `(term, us)` up to each bound, and whether a leadership goes on after a later one.
+
+    The last one by leadership: what a deposed leader did at last may be later. And times first, states by a join: the
+    greatest struct of a group would be found by sorting all rows.
+    """
+    timed = hot.withColumns({"us": us, "term": _term()})
+    bounds = (FROM_US, UNTIL_US)
+    up_to = {bound: F.col("us") <= F.col(bound) for bound in bounds}
+    ends = timed.groupBy(*of, STRETCH, "term").agg(
+        *[F.max(F.when(up_to[bound], F.col("us"))).alias(f"last_{bound}") for bound in bounds],
+        *[F.bool_or(~up_to[bound]).alias(f"after_{bound}") for bound in bounds],
+    )
+
+    def last(bound: str) -> Column:
+        return F.max(F.when(F.col(f"last_{bound}").isNotNull(), F.struct("term", F.col(f"last_{bound}").alias("us"))))
+
+    def is_crossed(bound: str) -> Column:
+        first_after = F.min(F.when(F.col(f"after_{bound}"), F.col("term")))
+        return F.coalesce(last(bound)["term"] > first_after, F.lit(False))
+
+    of_stretch = ends.groupBy(*of, STRETCH).agg(
+        *[last(bound).alias(f"last_{bound}") for bound in bounds],
+        (is_crossed(FROM_US) | is_crossed(UNTIL_US)).alias("is_crossed"),
+    )
+    return timed.join(F.broadcast(of_stretch), [*map(str, of), STRETCH])
+
+
+def _is_last(bound: str) -> Column:
+    """Return whether a row is at the last time up to the bound."""
+    last = F.col(f"last_{bound}")
+    return (F.col("term") == last["term"]) & (F.col("us") == last["us"])
 
 
 def _term() -> Column:

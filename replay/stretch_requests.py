@@ -13,7 +13,8 @@ PART_ID = "part_id"
 """string: topic id under which the stretch is replayed."""
 SINCE_US, TO_US = "since_us", "to_us"
 """bigint, whole seconds: a stretch's requests have not ended before `since`, and begin before `to`."""
-SECOND_US = 1_000_000
+SECOND_US, EVER_US = 1_000_000, 1 << 60
+"""The first stretch begins, and the last one ends, as far away as `EVER_US`, or farther."""
 _FIRST, _LAST = "first_second", "last_second"
 """bigint: seconds that only a partition's first stretch has, and only its last; they stand for all before and after."""
 
@@ -38,7 +39,7 @@ def ended_us() -> Column:
 
 def second_of(us: Column) -> Column:
     """Return the second (bigint) that microseconds since the epoch are in."""
-    return F.call_function("div", us, F.lit(SECOND_US)).alias("second")
+    return F.call_function("div", us, F.lit(SECOND_US))
 
 
 def _in_time(rows: DataFrame, cut: DataFrame) -> DataFrame:
@@ -62,15 +63,10 @@ def _in_time(rows: DataFrame, cut: DataFrame) -> DataFrame:
 
 def _ends(cut: DataFrame) -> DataFrame:
     """One row per partition that is cut: `first_second` and `last_second`."""
-    number = F.col(STRETCH)
-    last = cut.groupBy(*C.PARTITION_KEY).agg(F.max(STRETCH).alias("last"))
-    return (
-        cut.join(last, C.on_partition())
-        .groupBy(*C.PARTITION_KEY)
-        .agg(
-            (F.min(F.when(number > 0, second_of(F.col(SINCE_US)))) - 1).alias(_FIRST),
-            F.max(F.when(number < F.col("last"), second_of(F.col(TO_US)))).alias(_LAST),
-        )
+    since, to = F.col(SINCE_US), F.col(TO_US)
+    return cut.groupBy(*C.PARTITION_KEY).agg(
+        (F.min(F.when(since > -EVER_US, second_of(since))) - 1).alias(_FIRST),
+        F.max(F.when(to < EVER_US, second_of(to))).alias(_LAST),
     )
 
 

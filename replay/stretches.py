@@ -14,34 +14,34 @@ from pyspark.sql import functions as F
 from replay.batch_starts import BATCH_START, batch_starts
 from replay.standing import LED, ends_of_epochs, last_fetches, last_of, standing_appends, standing_fetches
 from replay.statements import is_of
-from replay.stretch_requests import PART_ID, SECOND_US, SINCE_US, STRETCH, TO_US, ended_us, requests, second_of
+from replay.stretch_requests import EVER_US, PART_ID, SECOND_US, SINCE_US, STRETCH, TO_US, ended_us, requests, second_of
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
 
 FROM_US, UNTIL_US = "from_us", "until_us"
 """bigint: a stretch's own events are after `from` and up to `until`."""
-_EVER = 1 << 60
 
 
 def stretches(hot: DataFrame, reach_us: Column) -> DataFrame:
-    """One row per stretch; `hot` has a row per hot partition: its key, and `cuts`, whole seconds in ascending order."""
-    bounds = F.concat(F.array(F.lit(-_EVER)), F.transform("cuts", lambda s: s * SECOND_US), F.array(F.lit(_EVER)))
-    each = hot.select(*C.PARTITION_KEY, bounds.alias("bounds"), F.posexplode("cuts")).unionByName(
-        hot.select(
-            *C.PARTITION_KEY, bounds.alias("bounds"), F.size("cuts").alias("pos"), F.lit(0).cast("bigint").alias("col")
-        )
-    )
-    own = each.select(
-        *C.PARTITION_KEY,
-        F.col("pos").alias(STRETCH),
-        F.concat_ws("#", C.TOPIC_ID, F.col("pos").cast("string")).alias(PART_ID),
-        F.get("bounds", F.col("pos")).alias(FROM_US),
-        F.get("bounds", F.col("pos") + 1).alias(UNTIL_US),
-    )
+    """One row per stretch; `hot` has a row per hot partition: its key, and `cuts`, whole seconds in ascending order.
+
+    `reach_us`, of a row of `hot`, is how far its stretches look around themselves.
+    """
+    bounds = F.concat(F.array(F.lit(-EVER_US)), F.transform("cuts", lambda s: s * SECOND_US), F.array(F.lit(EVER_US)))
     # Whole seconds, so that requests are gathered by the second to find which stand at a begin.
     reach = F.ceil(reach_us / SECOND_US) * SECOND_US
-    return own.withColumns({SINCE_US: F.col(FROM_US) - reach, TO_US: F.col(UNTIL_US) + reach})
+    number = F.explode(F.sequence(F.lit(0), F.size("cuts")))
+    each = hot.select(*C.PARTITION_KEY, bounds.alias("bounds"), reach.alias("reach"), number.alias(STRETCH))
+    own = each.withColumns(
+        {
+            PART_ID: F.concat_ws("#", C.TOPIC_ID, F.col(STRETCH).cast("string")),
+            FROM_US: F.get("bounds", F.col(STRETCH)),
+            UNTIL_US: F.get("bounds", F.col(STRETCH) + 1),
+        }
+    )
+    around = {SINCE_US: F.col(FROM_US) - F.col("reach"), TO_US: F.col(UNTIL_US) + F.col("reach")}
+    return own.withColumns(around).drop("bounds", "reach")
 
 
 def split(landed: Mapping[str, DataFrame], cut: DataFrame) -> dict[str, DataFrame]:
@@ -83,15 +83,20 @@ def _before(gathered: DataFrame, cut: DataFrame) -> DataFrame:
 def _appends_before(produced: DataFrame, statements: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and append, before it, that is an epoch's first or last, or that a log starts within."""
     hot = produced.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    gathered = _before(ends_of_epochs(hot, second_of(ended_us())), cut).groupBy(*LED, STRETCH)
+    gathered = _before(ends_of_epochs(hot, _second()), cut).groupBy(*LED, STRETCH)
     ends = gathered.agg(F.min("first").alias("first"), F.max("last").alias("last"))
     within = batch_starts(statements, hot).select(*C.PARTITION_KEY, F.col(BATCH_START).alias(C.BASE_OFFSET))
     of_all = within.join(F.broadcast(cut.select(*C.PARTITION_KEY, STRETCH)), C.on_partition())
-    return standing_appends(ends, STRETCH).unionByName(of_all).distinct().withColumn("stands", F.lit(True))
+    return standing_appends(ends, STRETCH).unionByName(of_all).distinct()
 
 
 def _fetches_before(fetched: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and follower's last fetch before it: the last one, the last accepted, the last answered."""
     hot = fetched.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    last = last_of(_before(last_fetches(hot, second_of(ended_us())), cut), STRETCH)
-    return standing_fetches(last, STRETCH).withColumn("stands", F.lit(True))
+    last = last_of(_before(last_fetches(hot, _second()), cut), STRETCH)
+    return standing_fetches(last, STRETCH)
+
+
+def _second() -> Column:
+    """Return the second in which a request was over."""
+    return second_of(ended_us()).alias("second")

@@ -109,11 +109,11 @@ def reconstruct(
     starts = keep_small(leadership_starts(summaries, begun, restarts, assigned, slots, settled))
     states = states if settled is None else numbered_on(states, settled, assigned)
     known = with_high_watermark(states, starts, assigned, slots, profile)
-    replicas = replica_states(known, slots)
+    replicas = replica_states(known, slots, profile)
     if profile.has_silence:
         known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
         told = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
-        replicas = with_told_replicas(replica_states(known, slots), told, known)
+        replicas = with_told_replicas(replica_states(known, slots, profile), told, known)
     replicas = keep(replicas)
     if profile.has_transactions:
         stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))

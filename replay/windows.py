@@ -49,7 +49,7 @@ def from_here() -> WindowSpec:
 
 
 def _tenure() -> WindowSpec:
-    # Sorted as the leadership is, so that no second Sort is planned: tenure, epoch and incarnation rise together.
+    # Sorted as the leadership is, so that no second Sort is planned.
     return Window.partitionBy(PARTITION_NUMBER, TENURE).orderBy(C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
 
 
@@ -63,14 +63,15 @@ def tenure_before() -> WindowSpec:
     return _tenure().rowsBetween(FIRST, -1)
 
 
-def history() -> WindowSpec:
-    """All leaderships of the partition in order: for lag, which takes no frame."""
-    return Window.partitionBy(PARTITION_NUMBER).orderBy(TENURE, C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
+def history(*, has_returns: bool) -> WindowSpec:
+    """All leaderships of the partition in order: for lag, which takes no frame.
 
-
-def across() -> WindowSpec:
-    """All leaderships of the partition, up to and with this event."""
-    return history().rowsBetween(FIRST, NOW)
+    With leaders that return into their tenure (`leaderships.returns`) that is another order than the tenures', and a
+    sort more; without, tenure, epoch and incarnation rise together.
+    """
+    sorted_as_tenures = () if has_returns else (TENURE,)
+    in_order = (*sorted_as_tenures, C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
+    return Window.partitionBy(PARTITION_NUMBER).orderBy(*in_order)
 
 
 def carried(value: Column, window: WindowSpec) -> Column:

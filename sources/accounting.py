@@ -45,8 +45,7 @@ def too_long(lines: DataFrame, files: Iterable[SourceFile]) -> list[DataFrame]:
     if not _has_long_lines(files):
         return []
     long = lines.where(F.octet_length(C.LINE_TEXT) > MAX_LINE_BYTES)
-    text = F.make_valid_utf8(F.substring(C.LINE_TEXT, 1, MAX_TEXT))
-    return [with_outcome(long, rejected("line too long")).withColumn(C.LINE_TEXT, text).select(*OUTCOME_COLUMNS)]
+    return [with_outcome(long, rejected("line too long")).select(*OUTCOME_COLUMNS)]
 
 
 def _has_long_lines(files: Iterable[SourceFile]) -> bool:
@@ -56,7 +55,7 @@ def _has_long_lines(files: Iterable[SourceFile]) -> bool:
 
 def outcomes_of(frames: Iterable[DataFrame]) -> DataFrame:
     """One row per line, from what the parsers say of theirs."""
-    short = F.substring(C.LINE_TEXT, 1, MAX_TEXT).alias(C.LINE_TEXT)
+    short = F.make_valid_utf8(F.substring(C.LINE_TEXT, 1, MAX_TEXT)).alias(C.LINE_TEXT)
     of_all = [c for c in OUTCOME_COLUMNS if c != C.LINE_TEXT]
     return reduce(DataFrame.unionByName, [frame.select(*of_all, short) for frame in frames])
 

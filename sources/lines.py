@@ -81,17 +81,14 @@ def _scan(spark: SparkSession, files: list[SourceFile], kind: FileKind, is_damag
         F.monotonically_increasing_id().alias(ROW_ID),
         F.col("value"),
     )
+    text = _without_cr(F.col("value"))
     return (
         rows.join(F.broadcast(_blocks(rows, _names(spark, files))), [URI, BLOCK_START])
         .withColumn(C.SOURCE_LINE, F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1)
         .withColumn(C.KIND, F.lit(kind.value))
-        .withColumn(C.LINE_TEXT, _without_cr(F.col("value")) if kind in DECODED_LATER else _valid(F.col("value")))
+        .withColumn(C.LINE_TEXT, text if kind in DECODED_LATER else F.make_valid_utf8(text))
         .select(*LINE_COLUMNS)
     )
-
-
-def _valid(text: Column) -> Column:
-    return F.make_valid_utf8(_without_cr(text))
 
 
 def _without_cr(text: Column) -> Column:

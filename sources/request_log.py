@@ -24,6 +24,8 @@ COMPLETED = "Completed request:"
 API_NAME_KEY, API_NAME = '"requestApiKeyName":"', r'^([A-Z_0-9]{1,60})"'
 NO_RESPONSE = '"response":""'
 """How acks=0 is logged; an empty string is no struct."""
+SIGN_OF_IT = NO_RESPONSE[1:]
+"""Looked for in each line: Spark compares wherever a text begins alike, and each name of a field begins with `"`."""
 
 PREFIX_LENGTH = 300
 """Characters that hold a line's time stamp, level and thread. A pattern is not to be led over all of a long line."""
@@ -52,7 +54,7 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
         .withColumn("line", _parsed_json())
         .withColumn("missing", _missing_field(F.col("line")))
         .transform(outcomes.with_outcome, _verdict())
-        .withColumn(C.LINE_TEXT, F.make_valid_utf8(outcomes.text_of_rejected()))  # of all, half of what is kept
+        .withColumn(C.LINE_TEXT, outcomes.text_of_rejected())  # kept with all the rest, it would be half of it
         .select(*outcomes.OUTCOME_COLUMNS, "line_time", "api_name", *_fields())
     )
 
@@ -90,7 +92,7 @@ def _after(text: Column, words: str) -> Column:
 def _parsed_json() -> Column:
     """The JSON of the APIs that are read, else NULL; the logger's name behind it is no part of it."""
     with_null = F.replace(F.col("json"), F.lit(NO_RESPONSE), F.lit('"response":null'))
-    complete = F.when(F.col("api_name") == PRODUCE, with_null).otherwise(F.col("json"))
+    complete = F.when(F.col("json").contains(SIGN_OF_IT), with_null).otherwise(F.col("json"))
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     return F.when(F.col("api_name").isin(FETCH, PRODUCE, LEADER_AND_ISR), F.from_json(complete, REQUEST_LINE, options))
 

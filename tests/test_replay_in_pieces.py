@@ -58,10 +58,10 @@ def test_many_histories_are_gone_on_with(many: Whole, share: float) -> None:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("count", [2, 5])
-def test_many_histories_are_replayed_in_stretches(many: Whole, count: int) -> None:
-    """Into a few, and into many."""
+@pytest.mark.parametrize(("count", "least"), [(2, 110), (5, 60)])
+def test_many_histories_are_replayed_in_stretches(many: Whole, count: int, least: int) -> None:
+    """Into a few, and into many, where fewer meet."""
     timelines, met = in_stretches(many, count)
 
-    assert len(met) >= 80
+    assert len(met) >= least
     assert differences(many, timelines, met) == []

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import high_watermark, in_sync, rules
 from replay.profile import profile_for
-from replay.windows import across
+from replay.windows import FIRST, NOW, history
 from schemas import columns as C
 from tests.engine import disagreement, profile
 from tests.story import SCENARIOS, Story, load
@@ -48,7 +48,7 @@ def forgotten_with_the_epoch(patch: pytest.MonkeyPatch) -> object:
 
 def kept_by_the_next_leader(patch: pytest.MonkeyPatch) -> object:
     """A new leader knows what its predecessor knew."""
-    return patch.setattr(rules, "tenure_so_far", across)
+    return patch.setattr(rules, "tenure_so_far", lambda: history(has_returns=False).rowsBetween(FIRST, NOW))
 
 
 def without_gate(patch: pytest.MonkeyPatch) -> object:

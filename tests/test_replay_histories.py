@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from replay.profile import profile_for
+from schemas.kinds import StatementKind
 from tests.engine import by_topic, disagreement, each_by_its_own, profile, replayed, to_the_millisecond
 from tests.twin.histories import History, combined, history
 from tests.twin.log import UNKNOWN
@@ -34,14 +35,22 @@ def disagreements(spark: SparkSession, seeds: range) -> list[str]:
 def never_had(each: History, rebuilt: list[Row]) -> list[Row]:
     """The rebuilt states of replicas, called exact, with a LEO that the twin's replica has never had by then.
 
-    No HWs: whether a follower took a response without records, no log may tell.
+    By then is by the leadership, or by the clock: one that was deposed may go on. Or that its leader recorded: of a
+    fetch from within a batch (KAFKA-17803) that is what is shown. Or that it loaded, and cut at once. No HWs: whether
+    a follower took a response without records, no log may tell.
     """
 
     def had(row: Row) -> set[int]:
         end = to_the_millisecond(max(row["valid_from"], row["valid_to"])) if row["valid_to"] else None
-        own = (one for one in each.expected_replica if one["replica_id"] == row["replica_id"])
-        by_then = (one for one in own if end is None or to_the_millisecond(one["event_time"]) <= end)
-        return {UNKNOWN, *(one["log_end_offset"] for one in by_then)}
+
+        def is_by_then(one: Row) -> bool:
+            by_the_clock = end is None or to_the_millisecond(one["event_time"]) <= end
+            return by_the_clock or one["leader_epoch"] < row["leader_epoch"]
+
+        own = [one for one in each.expected_replica if one["replica_id"] == row["replica_id"] and is_by_then(one)]
+        loaded = (one for one in each.landing["broker_statements"] if one["kind"] == StatementKind.LOADED_LEO.value)
+        said = (one["offset"] for one in loaded if one["broker_id"] == row["replica_id"])
+        return {UNKNOWN, *said, *(one[name] for one in own for name in ("log_end_offset", "remote_log_end_offset"))}
 
     return [row for row in rebuilt if row["exactness"] == "exact" and row["log_end_offset"] not in had(row)]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pyspark.sql import DataFrame
@@ -45,6 +45,7 @@ def _in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, 
     with step("replay hot partitions") as replaying:
         pieces = split(landed, cut)
         parts = reconstruct(pieces, keep(assignments(pieces), is_small=True), slots, profile, keep)
+        parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         meet = all(found.isEmpty() for found in unstitched(parts, cut))
         replaying.note = f"{cut.count()} stretches" if meet else "two stretches do not meet: all in one piece"
-    return stitched(parts, cut) if meet else None
+    return stitched(parts, cut, keep) if meet else None

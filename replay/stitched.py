@@ -13,7 +13,7 @@ from replay.names import INCARNATION
 from replay.sequence import incarnation_of
 from replay.stretch_requests import PART_ID, SINCE_US, STRETCH
 from replay.stretches import FROM_US, UNTIL_US
-from replay.timelines import Timelines
+from replay.timelines import Keep, Timelines, as_it_is
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
@@ -21,9 +21,9 @@ from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 _LEADERSHIP = (*C.PARTITION_KEY, C.LEADER_EPOCH, INCARNATION)
 
 
-def stitched(parts: Timelines, cut: DataFrame) -> Timelines:
+def stitched(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> Timelines:
     """Return the timelines, of hot partitions each stretch's own rows; `parts` is a replay of `stretches.split`."""
-    ahead = _ahead(parts.leader_timeline, cut)
+    ahead = keep(_ahead(parts.leader_timeline, cut), is_small=True)
     leaders = own(parts.leader_timeline, cut, C.EVENT_TIME)
     replicas = own(parts.replica_timeline, cut, C.VALID_FROM)
     cuts = own(parts.truncations, cut, C.EVENT_TIME)

@@ -11,10 +11,13 @@ from replay.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
 from replay.continued import LEADER_STATE, REPLICA_STATE, in_order, is_unexplained
 from replay.sequence import incarnation_of
 from replay.stitched import own, placed
-from replay.stretch_requests import STRETCH, TO_US
+from replay.stretch_requests import PART_ID, STRETCH, TO_US
 from replay.stretches import FROM_US, UNTIL_US
 from replay.timelines import Timelines
 from schemas import columns as C
+
+_BOUNDS = {FROM_US: "begins", UNTIL_US: "ends"}
+"""Between which a stretch has its own rows, and what the last state up to each is called."""
 
 
 def unstitched(parts: Timelines, cut: DataFrame) -> list[DataFrame]:
@@ -52,35 +55,41 @@ def _leader_state() -> Column:
 
 
 def _not_met(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], state: Column) -> DataFrame:
-    """One row per partition, or replica, whose last state before a cut differs on its two sides, or is out of order."""
-    known = _with_ends(placed(rows, cut).where(F.col(STRETCH).isNotNull()), F.unix_micros(time), of)
+    """One row per partition, or replica, whose last state before a cut differs on its two sides, or is out of order.
+
+    Times first, states of the few rows at them by a join: the greatest struct of a group would be found by sorting all
+    rows, and a semi-join is done before a row's values are made.
+    """
+    ends = _ends(_timed(rows, cut, time), of)
+    times = F.array(*[F.timestamp_micros(f"last_{bound}.us") for bound in _BOUNDS])
+    parts = cut.select(*C.PARTITION_KEY, STRETCH, PART_ID)
+    at = ends.join(parts, C.on_partition(STRETCH)).withColumn(time, F.explode(F.array_distinct(times)))
+    few = rows.join(F.broadcast(at.drop(C.TOPIC_ID).withColumnRenamed(PART_ID, C.TOPIC_ID)), [*of, time], "left_semi")
+    known = _timed(few, cut, time).join(F.broadcast(ends), [*map(str, of), STRETCH])
     place = F.struct(C.LEADER_EPOCH, C.EVENT_SEQ, state.alias("state"))
-
-    def last(bound: str) -> Column:
-        return F.max(F.when(_is_last(bound), place))["state"]
-
-    states = (
-        known.where(_is_last(FROM_US) | _is_last(UNTIL_US))
-        .groupBy(*of, STRETCH, "is_crossed")
-        .agg(last(FROM_US).alias("begins"), last(UNTIL_US).alias("ends"))
+    states = known.groupBy(*of, STRETCH, "is_crossed").agg(
+        *[F.max(F.when(_is_last(bound), place))["state"].alias(name) for bound, name in _BOUNDS.items()]
     )
     met = F.lag("ends").over(Window.partitionBy(*of).orderBy(STRETCH))
     differs = (F.col(STRETCH) > 0) & ~F.col("begins").eqNullSafe(met)
     return states.withColumn("is_other", differs | F.col("is_crossed")).where("is_other").select(*C.PARTITION_KEY)
 
 
-def _with_ends(hot: DataFrame, us: Column, of: Sequence[str]) -> DataFrame:
-    """Return the rows with the last `(term, us)` up to each bound, and whether a leadership goes on after a later one.
+def _timed(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
+    """Return the rows of hot partitions with their time in microseconds, `us`, and their leadership, `term`."""
+    hot = placed(rows, cut).where(F.col(STRETCH).isNotNull())
+    return hot.withColumns({"us": F.unix_micros(time), "term": _term()})
 
-    The last one by leadership: what a deposed leader did at last may be later. And times first, states by a join: the
-    greatest struct of a group would be found by sorting all rows.
+
+def _ends(timed: DataFrame, of: Sequence[str]) -> DataFrame:
+    """One row per stretch: the last `(term, us)` up to each bound, and whether a leadership goes on after a later one.
+
+    The last one by leadership: what a deposed leader did at last may be later.
     """
-    timed = hot.withColumns({"us": us, "term": _term()})
-    bounds = (FROM_US, UNTIL_US)
-    up_to = {bound: F.col("us") <= F.col(bound) for bound in bounds}
-    ends = timed.groupBy(*of, STRETCH, "term").agg(
-        *[F.max(F.when(up_to[bound], F.col("us"))).alias(f"last_{bound}") for bound in bounds],
-        *[F.bool_or(~up_to[bound]).alias(f"after_{bound}") for bound in bounds],
+    up_to = {bound: F.col("us") <= F.col(bound) for bound in _BOUNDS}
+    of_terms = timed.groupBy(*of, STRETCH, "term").agg(
+        *[F.max(F.when(up_to[bound], F.col("us"))).alias(f"last_{bound}") for bound in _BOUNDS],
+        *[F.bool_or(~up_to[bound]).alias(f"after_{bound}") for bound in _BOUNDS],
     )
 
     def last(bound: str) -> Column:
@@ -90,11 +99,10 @@ def _with_ends(hot: DataFrame, us: Column, of: Sequence[str]) -> DataFrame:
         first_after = F.min(F.when(F.col(f"after_{bound}"), F.col("term")))
         return F.coalesce(last(bound)["term"] > first_after, F.lit(False))
 
-    of_stretch = ends.groupBy(*of, STRETCH).agg(
-        *[last(bound).alias(f"last_{bound}") for bound in bounds],
+    return of_terms.groupBy(*of, STRETCH).agg(
+        *[last(bound).alias(f"last_{bound}") for bound in _BOUNDS],
         (is_crossed(FROM_US) | is_crossed(UNTIL_US)).alias("is_crossed"),
     )
-    return timed.join(F.broadcast(of_stretch), [*map(str, of), STRETCH])
 
 
 def _is_last(bound: str) -> Column:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.assignment import outsiders
 from replay.news import reach_us
 from replay.profile import Profile
 from replay.stretch_requests import SECOND_US
@@ -27,13 +28,16 @@ _LEAST_US = 1_000_000
 `replay.news` has may be a hundred thousand requests. Where it is too little two stretches do not meet."""
 _MOST, _QUANTILES = 99, 500
 """Stretches of a partition at the most, and parts of its requests that they are made of: some have one more."""
+_HAS_OUTSIDERS = "has_outsiders"
+"""boolean, TRUE or NULL: some replica of the partition was outside its ISR at some time."""
 _REACHES = 5
 """A stretch lasts at least as many times what it replays before and after itself."""
 
 
-def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame | None:
+def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile, assigned: DataFrame) -> DataFrame | None:
     """The stretches of hot partitions, as `replay.stretches.stretches`; None where there are none.
 
+    `assigned` is `replay.assignment.assignments`.
     Nothing is cut where silence, transactions or an inferred ISR reach from one stretch into the next.
     """
     if profile.has_silence or profile.has_untold_isr or profile.has_transactions:
@@ -46,7 +50,9 @@ def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFram
     counts = requests.groupBy(*C.PARTITION_KEY).agg(
         F.count("*").alias("requests"), F.min("second").alias("first"), F.max("second").alias("last")
     )
-    hot = _hot(counts.localCheckpoint(), least, profile)
+    left = outsiders(landed, assigned).select(*C.PARTITION_KEY, F.lit(True).alias(_HAS_OUTSIDERS)).distinct()
+    known = counts.join(F.broadcast(left), C.on_partition(), "left")
+    hot = _hot(known.localCheckpoint(), least, profile)
     if hot.isEmpty():
         return None
     shares = F.transform(F.sequence(F.lit(1), F.col("pieces") - 1), lambda k: k / F.col("pieces"))
@@ -68,12 +74,18 @@ def _hot(counts: DataFrame, least: int, profile: Profile) -> DataFrame:
     tasks = F.greatest(F.lit(_FEWEST_TASKS), F.col("total") / _REQUESTS_A_TASK)
     total = counts.agg(F.sum("requests").alias("total"))
     lasts, wanted = F.col("last") - F.col("first"), F.ceil(3 * F.col("requests") / least)
+    no_outsiders = profile.what_if(has_outsiders=False)
+
+    def reach(*apart_us: int) -> Column:
+        lagging, never = reach_us(profile, *apart_us), reach_us(no_outsiders, *apart_us)
+        return F.when(F.col(_HAS_OUTSIDERS), lagging).otherwise(never)
+
     around = F.floor(lasts / wanted / _REACHES) * SECOND_US
     most = F.floor(lasts * SECOND_US / (F.col("reach_us") * _REACHES))
     return (
         counts.crossJoin(F.broadcast(total))
         .where((F.col("requests") >= least) & (F.col("requests") > F.col("total") * _SHARES / tasks))
-        .withColumn("reach_us", F.least(reach_us(profile), F.greatest(reach_us(profile, _LEAST_US), around)))
+        .withColumn("reach_us", F.least(reach(), F.greatest(reach(_LEAST_US), around)))
         .withColumn("pieces", F.least(wanted, most, F.lit(_MOST)).cast("int"))
         .where("pieces > 1")
         .select(*C.PARTITION_KEY, "pieces", "reach_us")

@@ -1,9 +1,10 @@
-"""A replay of everything that has landed of a cluster: hot partitions in stretches, the others in one piece."""
+"""A replay of everything that has landed of a cluster: hot partitions in stretches, all others in one piece each."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import reduce
 
 from pyspark.sql import DataFrame
 
@@ -11,6 +12,7 @@ from jobs.hot_partitions import hot_stretches
 from jobs.new_rows import Landed
 from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
+from replay.apart import only, put_in_place
 from replay.assignment import assignments
 from replay.profile import Profile
 from replay.stitched import stitched
@@ -34,18 +36,31 @@ def whole_replay(landed: Landed, keep: Keep) -> Replay:
     with step("look at the events") as looking:
         assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned)
-        cut = hot_stretches(landed, profile)
+        cut = hot_stretches(landed, profile, assigned)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
-    parts = None if cut is None else _in_stretches(landed, keep(cut, is_small=True), slots, profile, keep)
-    return Replay(parts or reconstruct(landed, assigned, slots, profile, keep), profile)
+    if cut is None:
+        return Replay(reconstruct(landed, assigned, slots, profile, keep), profile)
+    return Replay(in_stretches(landed, keep(cut, is_small=True), slots, profile, keep), profile)
 
 
-def _in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, keep: Keep) -> Timelines | None:
-    """The timelines with hot partitions cut into stretches; None where two of them do not meet in one state."""
+def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, keep: Keep) -> Timelines:
+    """The timelines with hot partitions cut into stretches; those of which two do not meet are replayed apart.
+
+    `cut` is `replay.stretches.stretches`.
+    """
     with step("replay hot partitions") as replaying:
         pieces = split(landed, cut)
         parts = reconstruct(pieces, keep(assignments(pieces), is_small=True), slots, profile, keep)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
-        meet = all(found.isEmpty() for found in unstitched(parts, cut))
-        replaying.note = f"{cut.count()} stretches" if meet else "two stretches do not meet: all in one piece"
-    return stitched(parts, cut, keep) if meet else None
+        looks = [keep(found.distinct(), is_small=True) for found in unstitched(parts, cut, keep)]
+        found = [look for look in looks if not look.isEmpty()]
+        replaying.note = f"{cut.count()} stretches"
+    timelines = stitched(parts, cut, keep)
+    if not found:
+        return timelines
+    unmet = keep(reduce(DataFrame.unionByName, found).distinct(), is_small=True)
+    with step("replay in one piece what does not meet") as replaying:
+        alone = only(landed, unmet)
+        apart = reconstruct(alone, keep(assignments(alone), is_small=True), slots, profile, keep)
+        replaying.note = f"{unmet.count()} partitions"
+    return put_in_place(apart, timelines, unmet)

@@ -13,22 +13,22 @@ from replay.sequence import incarnation_of
 from replay.stitched import own, placed
 from replay.stretch_requests import PART_ID, STRETCH, TO_US
 from replay.stretches import FROM_US, UNTIL_US
-from replay.timelines import Timelines
+from replay.timelines import Keep, Timelines, as_it_is
 from schemas import columns as C
 
 _BOUNDS = {FROM_US: "begins", UNTIL_US: "ends"}
 """Between which a stretch has its own rows, and what the last state up to each is called."""
 
 
-def unstitched(parts: Timelines, cut: DataFrame) -> list[DataFrame]:
+def unstitched(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> list[DataFrame]:
     """Frames of one row per partition (its key) in which two stretches do not meet in the same state.
 
     Several, to be looked at one after the other: each has the plan of a replay in it, more than once.
     """
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
     return [
-        _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state()),
-        _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE)),
+        _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state(), keep),
+        _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE), keep),
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
         _unexplained(own(parts.truncations, cut, C.EVENT_TIME)),
     ]
@@ -54,13 +54,14 @@ def _leader_state() -> Column:
     return F.struct(*LEADER_STATE, in_order(C.REMOTE_LEO_MAP).alias("remote"), C.HIGH_WATERMARK, C.EXACTNESS)
 
 
-def _not_met(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], state: Column) -> DataFrame:
+def _not_met(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], state: Column, keep: Keep) -> DataFrame:
     """One row per partition, or replica, whose last state before a cut differs on its two sides, or is out of order.
 
     Times first, states of the few rows at them by a join: the greatest struct of a group would be found by sorting all
     rows, and a semi-join is done before a row's values are made.
     """
-    ends = _ends(_timed(rows, cut, time), of)
+    found = keep(_ends(_timed(rows, cut, time), of), is_small=True)
+    ends = found.toDF(*found.columns)  # columns of its own: what is kept has those of `rows`, which it is joined with
     times = F.array(*[F.timestamp_micros(f"last_{bound}.us") for bound in _BOUNDS])
     parts = cut.select(*C.PARTITION_KEY, STRETCH, PART_ID)
     at = ends.join(parts, C.on_partition(STRETCH)).withColumn(time, F.explode(F.array_distinct(times)))

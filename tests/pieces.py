@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
 
+from jobs import whole_replay
 from replay.assignment import assignments
 from replay.continued import additions, is_in_force, unlike
 from replay.news import UNTIL_US, reach_us, settled_until
 from replay.profile import Profile
 from replay.settled import Settled, settled_leaderships, up_to
-from replay.stitched import stitched
-from replay.stretch_ends import unstitched
-from replay.stretches import split, stretches
+from replay.stretches import stretches
 from replay.tail import tail_of
 from replay.timelines import Keep, Timelines, reconstruct
 from tests.engine import Row, each_by_its_own, landed_from, profile
@@ -41,6 +40,12 @@ class Whole:
     slots: int
     keep: Keep
     timelines: Timelines
+
+    @property
+    def partitions(self) -> set[tuple[object, ...]]:
+        """Their partitions, by key."""
+        key = ("cluster_id", "topic", "topic_id", "partition")
+        return {tuple(row[c] for c in key) for row in self.landing["leader_changes"]}
 
     def replay(self, landed: Mapping[str, DataFrame], settled: Settled | None = None) -> Timelines:
         """A replay of something else by the same rules."""
@@ -108,21 +113,16 @@ def gone_on(of: Whole, share: float) -> tuple[Timelines, set[str]]:
     return Timelines(**{name: rows.unionByName(getattr(added, name)) for name, rows in old.items()}), late - other
 
 
-def in_stretches(of: Whole, count: int) -> tuple[Timelines, set[str]]:
-    """Replay each partition in as many stretches; the clusters whose stretches meet."""
+def in_stretches(of: Whole, count: int) -> Timelines:
+    """Replay each partition in as many stretches."""
     ends, dawn = ends_of(of.landing), int(DAWN.timestamp())
-    partitions = {
-        tuple(row[c] for c in ("cluster_id", "topic", "topic_id", "partition")) for row in of.landing["leader_changes"]
-    }
 
     def cuts(cluster: str) -> list[int]:
         return sorted({dawn + int((ends[cluster] - DAWN).total_seconds() * k / count) for k in range(1, count)})
 
-    hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in partitions], f"{KEY}, cuts array<bigint>")
+    hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in of.partitions], f"{KEY}, cuts array<bigint>")
     cut = of.keep(stretches(hot, reach_us(of.spoken)))
-    parts = of.replay(split(landed_from(of.spark, of.landing), cut))
-    other = {row["cluster_id"] for found in unstitched(parts, cut) for row in found.collect()}
-    return stitched(parts, cut), set(ends) - other
+    return whole_replay.in_stretches(landed_from(of.spark, of.landing), cut, of.slots, of.spoken, of.keep)
 
 
 def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[str]:

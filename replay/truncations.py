@@ -70,13 +70,18 @@ def _numbered(cuts: DataFrame) -> DataFrame:
 def _rebuilt(states: DataFrame, profile: Profile) -> DataFrame:
     """One row per place where a replica's own LEO goes back."""
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    leo_before = F.lag(C.LOG_END_OFFSET).over(of_replica)
+    is_cut = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.LOG_END_OFFSET) < F.col("leo_before"))
+    # States lie in the order of their replica; that of their partition is a sort, of those alone that were cut.
+    cut = states.withColumn("leo_before", leo_before).where(is_cut).select(N.PARTITION_NUMBER).distinct()
+    cut_at_all = states.join(F.broadcast(cut), N.PARTITION_NUMBER, "left_semi")
     of_partition = Window.partitionBy(N.PARTITION_NUMBER).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
     leader_hw = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK))
     method = F.when(F.col(N.IS_RESTART), Method.RESTART.value).otherwise(F.lit(profile.truncation))
-    return states.select(
+    return cut_at_all.select(
         *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
         F.col(C.VALID_FROM).alias(C.EVENT_TIME),
-        F.lag(C.LOG_END_OFFSET).over(of_replica).alias(C.FROM_OFFSET),
+        leo_before.alias(C.FROM_OFFSET),
         F.col(C.LOG_END_OFFSET).alias(C.TO_OFFSET),
         F.lag(C.HIGH_WATERMARK).over(of_replica).alias(C.HIGH_WATERMARK_BEFORE),
         F.coalesce(F.max(leader_hw).over(of_partition.rowsBetween(FIRST, -1)), F.lit(UNKNOWN_OFFSET)).alias(

@@ -82,3 +82,25 @@ def test_events_are_shuffled_once_and_sorted_four_times(landed: dict[str, DataFr
 
     assert len(re.findall(r"Exchange hashpartitioning\(partition_number", plan)) == 1
     assert len(re.findall(r"Sort \[partition_number", plan)) == 4
+
+
+def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None:
+    """Until when each lasts is found without another shuffle or sort of them."""
+    kept: list[DataFrame] = []
+
+    def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
+        if is_small:
+            return stage.localCheckpoint()
+        kept.append(stage.persist())
+        assert kept[-1].count() > 0
+        return kept[-1]
+
+    profile = Profile(has_outsiders=False, has_returns=False)
+    timeline = reconstruct(landed, assignments(landed), SLOTS, profile, keep).replica_timeline
+    above, below, *_ = plan_of(timeline).split("InMemoryRelation", 1)
+    for stage in kept:
+        stage.unpersist()
+
+    assert "Window [lead(" in above
+    assert "Sort [" in below
+    assert re.findall(r"Sort \[|Exchange ", above) == []

@@ -39,8 +39,9 @@ def assignments(landed: Mapping[str, DataFrame]) -> DataFrame:
     for source in sources[1:]:
         replicas = replicas.unionByName(source)
     known = replicas.where(F.col(C.REPLICA_ID) >= 0)
-    # Distinct first: sets are collected row by row, and of more than 128 partitions only after a sort of all rows.
-    sets = known.distinct().groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_set(C.REPLICA_ID)).alias(SLOTS))
+    # Distinct first: what is collected is so row by row, and of more than 128 partitions only after a sort of all rows.
+    # Then a list, not a set: Spark leaves out a `distinct` that makes no difference to what comes after it.
+    sets = known.distinct().groupBy(*C.PARTITION_KEY).agg(F.sort_array(F.collect_list(C.REPLICA_ID)).alias(SLOTS))
     return sets.withColumn(PARTITION_NUMBER, F.row_number().over(Window.orderBy(*C.PARTITION_KEY)))
 
 

@@ -104,3 +104,11 @@ def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None
     assert "Window [lead(" in above
     assert "Sort [" in below
     assert re.findall(r"Sort \[|Exchange ", above) == []
+
+
+def test_a_partition_s_replicas_are_told_apart_before_they_are_collected(landed: dict[str, DataFrame]) -> None:
+    """Else all events are sorted by their partition, to find a few replicas of each."""
+    plan = plan_of(assignments(landed))
+
+    assert len(re.findall(r"(?<!Object)HashAggregate\(keys=\[[^]]*replica_id", plan)) == 2
+    assert len(re.findall(r"ObjectHashAggregate\(", plan)) == 2

@@ -10,10 +10,11 @@ from pyspark.sql import functions as F
 
 from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
-from replay.leaderships import leaderships, returns, roles_with_loads
+from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile, profile_for
 from replay.shown import untold_isrs
 from replay.silence import silent_moments
+from replay.tenures import tenure_facts
 from replay.untold import with_untold_leaderships
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
@@ -35,20 +36,21 @@ def slots_of(assigned: DataFrame) -> int:
 def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     """The protocol the cluster spoke last, and which of the engine's stages its events need."""
     has_untold_isr = not untold_isrs(landed).isEmpty()
-    return replace(
+    spoken = replace(
         protocol_of(landed),
         has_transactions=not transactional(landed).isEmpty(),
         has_outsiders=not outsiders(landed, assigned).isEmpty(),
         has_silence=not silent_moments(landed).isEmpty(),
-        # Of a leader that no line tells of nothing is known of what it was told.
-        has_returns=has_untold_isr or not returning(landed).isEmpty(),
         has_untold_isr=has_untold_isr,
     )
+    # Of a leader that no line tells of nothing is known of what it was told: then all of it may be.
+    return spoken if has_untold_isr else spoken.what_if(**facts_of(landed))
 
 
-def returning(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per leadership that its leader came to without having stepped down for the one before."""
-    return returns(leaderships(roles_with_loads(with_untold_leaderships(landed))))
+def facts_of(landed: Mapping[str, DataFrame]) -> dict[str, bool]:
+    """What holds of all leaderships, by the field of a profile; a cluster without any has nothing to put in order."""
+    row = tenure_facts(leaderships(roles_with_loads(with_untold_leaderships(landed)))).drop(C.CLUSTER_ID).first()
+    return {} if row is None else row.asDict()
 
 
 def transactional(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.event_types import event, is_event
 from replay.high_watermark import holds
 from replay.in_sync import is_fetch_of
 from replay.leaderships import STATED_HW
@@ -20,7 +21,7 @@ from schemas import columns as C
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness
 
-_REQUESTS = (EventType.APPEND.value, EventType.FETCH.value)
+_REQUESTS = (EventType.APPEND, EventType.FETCH)
 
 
 def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) -> DataFrame:
@@ -29,13 +30,13 @@ def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) 
     `told` is `told.told_by_leaders`, `ends` is `log_ends.log_ends`. From here on `TOLD` and `SILENCE` events are
     of type WITNESS, as the tables show them.
     """
-    is_told = F.col(C.EVENT_TYPE) == N.TOLD
+    is_told = is_event(N.TOLD)
     remotes = told.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.SOURCE_FILE, C.SOURCE_LINE, N.TOLD_REMOTE)
     line = C.on_partition(C.LEADER_EPOCH, C.SOURCE_FILE, C.SOURCE_LINE)
     marked = known.withColumns(
         {N.IS_UNSURE: _is_unsure(slots), N.IS_UNHEARD: _is_unheard(), C.HIGH_WATERMARK: _surely_reached()}
     )
-    begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
+    begins = is_event(EventType.BECOME_LEADER)
     own_leo = F.when(begins & (F.col(C.LOG_END_OFFSET) >= 0), F.col(C.LOG_END_OFFSET))
     pointed = marked.withColumns(
         {
@@ -49,10 +50,7 @@ def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) 
     return (
         bounded.join(F.broadcast(remotes), line, "left")
         .withColumn(N.TOLD_REMOTE, F.when(is_told, F.col(N.TOLD_REMOTE)))
-        .withColumn(
-            C.EVENT_TYPE,
-            F.when(F.col(C.EVENT_TYPE).isin(N.TOLD, N.SILENCE), EventType.WITNESS.value).otherwise(F.col(C.EVENT_TYPE)),
-        )
+        .withColumn(N.EVENT, F.when(is_event(N.TOLD, N.SILENCE), event(EventType.WITNESS)).otherwise(F.col(N.EVENT)))
     )
 
 
@@ -72,8 +70,8 @@ def _is_unsure(slots: int) -> Column:
     def last(condition: Column) -> Column:
         return F.max(F.when(condition, seq)).over(so_far())
 
-    silence = last(F.col(C.EVENT_TYPE) == N.SILENCE)
-    heard = last(F.col(C.EVENT_TYPE) == EventType.APPEND.value) > silence
+    silence = last(is_event(N.SILENCE))
+    heard = last(is_event(EventType.APPEND)) > silence
     for i in range(slots):
         fetched = last(is_fetch_of(i)) > silence
         heard = heard & (~holds(i, F.col(N.JOINING_MASK)) | F.coalesce(fetched, F.lit(False)))
@@ -81,18 +79,18 @@ def _is_unsure(slots: int) -> Column:
     # Before 2.4 the line of an election states no HW; of one that does, the HW may rise a moment later.
     is_other = ~F.col(STATED_HW).eqNullSafe(F.col(C.HIGH_WATERMARK)) & ~F.col(N.EPOCH_START).eqNullSafe(F.lit(0))
     untold = _begins_silent() & is_other
-    return (F.col(C.EVENT_TYPE) == N.TOLD) | unheard | untold
+    return is_event(N.TOLD) | unheard | untold
 
 
 def _begins_silent() -> Column:
     """Return whether the event begins a leadership of which nothing more is told."""
-    begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-    return F.coalesce(begins & (F.lead(C.EVENT_TYPE).over(place()) == N.SILENCE), F.lit(False))
+    begins = is_event(EventType.BECOME_LEADER)
+    return F.coalesce(begins & (is_event(N.SILENCE, of=F.lead(N.EVENT).over(place()))), F.lit(False))
 
 
 def _surely_reached() -> Column:
     """Return the HW; at a silent begin what its line states: the leader evaluates the HW some milliseconds later."""
-    after = (F.col(C.EVENT_TYPE) == N.SILENCE) & (F.lag(C.EVENT_TYPE).over(place()) == EventType.BECOME_LEADER.value)
+    after = is_event(N.SILENCE) & is_event(EventType.BECOME_LEADER, of=F.lag(N.EVENT).over(place()))
     stated = F.least(C.HIGH_WATERMARK, F.coalesce(F.col(STATED_HW), F.col(C.HIGH_WATERMARK)))
     return F.when(_begins_silent() | F.coalesce(after, F.lit(False)), stated).otherwise(F.col(C.HIGH_WATERMARK))
 
@@ -100,8 +98,8 @@ def _surely_reached() -> Column:
 def _is_unheard() -> Column:
     """Return whether the request log is silent and no request of the leader epoch is logged."""
     epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
-    kind = F.col(C.EVENT_TYPE)
-    return (F.count_if(kind.isin(*_REQUESTS)).over(epoch) == 0) & (F.count_if(kind == N.SILENCE).over(epoch) > 0)
+    requests, silences = F.count_if(is_event(*_REQUESTS)), F.count_if(is_event(N.SILENCE))
+    return (requests.over(epoch) == 0) & (silences.over(epoch) > 0)
 
 
 def _limits() -> dict[str, Column]:

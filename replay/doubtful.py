@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import follows
+from replay.event_types import is_event
 from replay.high_watermark import risen
 from replay.in_sync import is_eligible, now_us
 from replay.names import NS_PER_US, slot_column
@@ -32,7 +33,7 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
     waited = _if_waited(_with_doubts(states), slots, profile)
     narrow, wide = F.greatest(F.col(N.RISEN_BEFORE), start), F.greatest(F.col(_IF_WAITED), start)
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
-    at_once = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0)
+    at_once = is_event(EventType.FETCH) & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0)
     can_tell = at_once & (told >= 0) & (wide < narrow)
     says = F.when(told <= wide, F.lit(True)).when(told >= narrow, F.lit(False))
     word = F.when(can_tell & says.isNotNull(), F.struct(says.alias("waited"), now_us().alias("us")))
@@ -46,16 +47,14 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
 
 def _with_doubts(states: DataFrame) -> DataFrame:
     """Return the events with `is_doubtful`: the fetch is at the LEO before an append that was still being worked on."""
-    appended = F.col(C.EVENT_TYPE) == EventType.APPEND.value
+    appended = is_event(EventType.APPEND)
     ended = F.struct(
         F.col("leo_before").alias("leo"), (F.col(N.ORDER_NS) + F.col(N.LOCAL_US) * NS_PER_US).alias("until_ns")
     )
     before = states.withColumn("leo_before", F.lag(C.LOG_END_OFFSET).over(place()))
     appends = before.withColumn("append", carried(F.when(appended, ended), so_far()))
     behind = (F.col(C.FETCH_OFFSET) < F.col(C.LOG_END_OFFSET)) & (F.col(C.FETCH_OFFSET) >= F.col("append")["leo"])
-    doubtful = (
-        (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & behind & (F.col("append")["until_ns"] >= F.col(N.ORDER_NS))
-    )
+    doubtful = is_event(EventType.FETCH) & behind & (F.col("append")["until_ns"] >= F.col(N.ORDER_NS))
     return appends.withColumn("is_doubtful", F.coalesce(doubtful, F.lit(False))).drop("leo_before", "append")
 
 

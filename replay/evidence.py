@@ -13,13 +13,14 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.doubtful import with_proof_of_catching_up
+from replay.event_types import is_event
 from replay.leader import leader_states
 from replay.leaderships import STATED_HW
 from replay.names import NS_PER_US
 from replay.order import STREAMS_BESIDE_FETCHES
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
-from replay.windows import before, carried, following, so_far, tenure_whole
+from replay.windows import before, carried, following, so_far, tenure_whole, to_the_end
 from replay.witnesses import is_beyond_log, with_witnesses
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -36,7 +37,7 @@ _LATER = "later"
 _OF_REQUESTS = (C.BASE_OFFSET, C.ERROR_CODE, N.HEARD_NS, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK, N.LOCAL_US)
 _OF_RESPONSES = (N.RESPONSE_US, C.ACKS, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK)
 _UNMOVED = (
-    C.EVENT_TYPE, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, C.ERROR_CODE, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK,
+    N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, C.ERROR_CODE, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK,
     N.LOCAL_US, N.EPOCH_START, STATED_HW, N.LEADER_SLOT, N.EVERY_MASK, C.MIN_ISR, C.LOG_END_OFFSET, N.ISR_MASK,
     "highest", "longest",
 )  # fmt: skip
@@ -53,16 +54,23 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     if profile.has_outsiders:
         states = with_proof_of_catching_up(states, slots, profile, start)
     known = states.withColumn(C.HIGH_WATERMARK, F.greatest(F.col(N.RISEN_TO), start))
-    whole = tenure_whole()
-    ended = known.withColumns(
-        {"highest": F.max(C.HIGH_WATERMARK).over(whole), "longest": F.max(C.LOG_END_OFFSET).over(whole)}
-    )
-    rises = _with_rises(ashore(ended, _OF_REQUESTS, "of_requests"))
+    rises = _with_rises(ashore(_with_ends(known, start, profile), _OF_REQUESTS, "of_requests"))
     moved = rises.withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
     placed = aboard(moved, _UNMOVED, "unmoved").withColumn(N.ORDER_NS, _never_back(slots))
     monotone = ashore(ashore(placed, _UNMOVED, "unmoved"), _OF_RESPONSES, "of_responses")
     read = [c for c in ordered.columns if c not in (*_READ_LATER, N.HEARD_NS, C.BASE_OFFSET)]
     return unpacked(with_witnesses(monotone).select(*read, *undecided, _LATER), _LATER)
+
+
+def _with_ends(known: DataFrame, start: Column, profile: Profile) -> DataFrame:
+    """Return the events with the `highest` HW and the `longest` log that their leader's tenure comes to."""
+    if profile.has_long_tenures:
+        whole = tenure_whole()
+        highest = F.max(C.HIGH_WATERMARK).over(whole)
+    else:
+        whole = to_the_end()
+        highest = F.greatest(F.col(N.RISEN_AT_END), start)
+    return known.withColumns({"highest": highest, "longest": F.max(C.LOG_END_OFFSET).over(whole)})
 
 
 def _never_back(slots: int) -> Column:
@@ -74,7 +82,7 @@ def _never_back(slots: int) -> Column:
     for rank in range(STREAMS_BESIDE_FETCHES + slots):
         of_stream = F.col(N.STREAM_RANK) == rank
         place = F.when(of_stream, F.max(F.when(of_stream, F.col("moved_ns"))).over(so_far())).otherwise(place)
-    return place
+    return F.coalesce(place, "moved_ns")
 
 
 def _with_rises(known: DataFrame) -> DataFrame:
@@ -95,7 +103,7 @@ def _with_rises(known: DataFrame) -> DataFrame:
     grown = F.struct(
         F.col(C.BASE_OFFSET).alias("base"), (F.col(C.LAST_OFFSET) + 1).alias("leo"), F.col(N.ORDER_NS).alias("ns")
     )
-    appended = F.when(F.col(C.EVENT_TYPE) == EventType.APPEND.value, grown)
+    appended = F.when(is_event(EventType.APPEND), grown)
     return marked.withColumns(
         {
             "last_rise": carried(rises, before()),
@@ -108,7 +116,7 @@ def _with_rises(known: DataFrame) -> DataFrame:
 def _moved_to() -> Column:
     """Return the place an offset not yet appended, or the stated HW, gives a fetch; NULL where it may stay."""
     stated, append = F.col(C.RESPONSE_HIGH_WATERMARK), F.col("next_append")
-    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    fetch = is_event(EventType.FETCH)
     immediate = fetch & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0) & (stated >= 0)
     ahead = fetch & is_beyond_log() & F.col(C.FETCH_OFFSET).between(append["base"] + 1, append["leo"])
     last, following = F.col("last_rise"), F.col("next_rise")

@@ -13,10 +13,11 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import follows, in_mask
+from replay.event_types import is_event
 from replay.in_sync import is_caught_up, is_eligible
 from replay.names import slot_column
 from replay.profile import Profile
-from replay.windows import before, so_far
+from replay.windows import before, so_far, to_the_end
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType as E
@@ -80,14 +81,15 @@ def candidate(slots: int, profile: Profile, joining: Column) -> Column:
     A witness (an acks=all success that no logged event explains) proves the HW by itself.
     """
     allowed = F.col(N.IS_EVALUATED) & allows(profile)
-    proven = F.when(F.col(C.EVENT_TYPE) == E.WITNESS.value, F.col(C.LAST_OFFSET) + 1)
+    proven = F.when(is_event(E.WITNESS), F.col(C.LAST_OFFSET) + 1)
     return F.when(allowed, smallest_held(slots, joining)).otherwise(proven)
 
 
 def risen(slots: int, profile: Profile, joining: Column) -> dict[str, Column]:
-    """Return the greatest candidate of the leadership so far, and before the event; -1 before the first."""
+    """Return the greatest candidate of the leadership so far, before the event, and at the end; -1 before the first."""
     best = F.max(candidate(slots, profile, joining))
     return {
         N.RISEN_TO: F.coalesce(best.over(so_far()), F.lit(UNKNOWN_OFFSET)),
         N.RISEN_BEFORE: F.coalesce(best.over(before()), F.lit(UNKNOWN_OFFSET)),
+        N.RISEN_AT_END: F.coalesce(best.over(to_the_end()), F.lit(UNKNOWN_OFFSET)),
     }

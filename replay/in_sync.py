@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import in_mask
+from replay.event_types import is_event
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import before as rows_before
@@ -22,13 +23,9 @@ NEVER_US = 0
 """lastCaughtUpTimeMs of a replica that was not in the ISR when the leadership began."""
 
 
-def _is(event: str) -> Column:
-    return F.col(C.EVENT_TYPE) == str(event)
-
-
 def is_fetch_of(slot: int) -> Column:
     """Return whether the event is a fetch of the replica in `slot`."""
-    return _is(E.FETCH) & (F.col(N.SLOT) == slot)
+    return is_event(E.FETCH) & (F.col(N.SLOT) == slot)
 
 
 def now_us() -> Column:
@@ -45,7 +42,7 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
     previous: dict[str, Column] = {}
     for i in range(slots):
         fetched = is_fetch_of(i)
-        kept = _is(E.BECOME_LEADER) & ~F.col(N.IS_NEW_LEADER)
+        kept = is_event(E.BECOME_LEADER) & ~F.col(N.IS_NEW_LEADER)
         begun = F.struct(
             F.col(C.LOG_END_OFFSET).alias("leo"),
             F.when(_begins_in_sync(i), now_us()).otherwise(NEVER_US).alias("us"),
@@ -60,7 +57,7 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
             F.when(fetched & (F.col(C.FETCH_OFFSET) >= F.col(C.LOG_END_OFFSET)), now_us())
             .when(fetched & F.col(N.IS_PROVEN_CAUGHT_UP), now_us())
             .when(fetched & (F.col(C.FETCH_OFFSET) >= before["leo"]), before["us"])
-            .when(_is(E.BECOME_LEADER) & _begins_in_sync(i), now_us())
+            .when(is_event(E.BECOME_LEADER) & _begins_in_sync(i), now_us())
         )
         caught[slot_column(N.CAUGHT_UP_US, i)] = F.coalesce(F.max(proof).over(so_far()), F.lit(NEVER_US))
     return states.withColumns(previous).withColumns(caught).drop(*previous)
@@ -105,7 +102,7 @@ def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
     for i in range(slots):
         proposes = F.when((F.col(N.SLOT) == i) & may_join(i, profile), 1 << i).otherwise(proposes)
     reached = F.col(C.FETCH_OFFSET) >= F.greatest(F.col(N.RISEN_BEFORE), F.col(N.EPOCH_START))
-    wish = F.when(_is(E.FETCH) & reached & (proposes > 0), proposes).when(_is(N.SHRINK_PROPOSED), 0)
+    wish = F.when(is_event(E.FETCH) & reached & (proposes > 0), proposes).when(is_event(N.SHRINK_PROPOSED), 0)
     # The first one since all was settled: of the latest stretch between two settlings the least place.
     entry = F.struct(N.SETTLED, (-F.col(N.PLACE)).alias("place"), wish.alias("wish"))
     first = F.max(F.when(wish.isNotNull(), entry)).over(so_far())
@@ -117,4 +114,4 @@ def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
 def is_settled() -> Column:
     """Return whether the event ends what was in flight: a commit, a rejection, a new leadership."""
-    return _is(E.BECOME_LEADER) | _is(E.ISR_CHANGE) | _is(N.REJECTION)
+    return is_event(E.BECOME_LEADER) | is_event(E.ISR_CHANGE) | is_event(N.REJECTION)

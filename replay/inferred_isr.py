@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import follows, in_mask
+from replay.event_types import is_event
 from replay.in_sync import is_caught_up, is_fetch_of, now_us
 from replay.names import slot_column
 from replay.profile import Profile
@@ -52,9 +53,9 @@ def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
     were there all the while.
     """
     fetched = F.struct(now_us().alias("us"), F.col(N.NEXT_FETCH_US).alias("next_us"))
-    told = F.when(F.col(C.EVENT_TYPE) == N.RESPONSE, F.col(C.RESPONSE_HIGH_WATERMARK))
+    told = F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
     last: dict[str, Column] = {
-        "appended_us": F.min(F.when(F.col(C.EVENT_TYPE) == EventType.APPEND.value, now_us())).over(so_far()),
+        "appended_us": F.min(F.when(is_event(EventType.APPEND), now_us())).over(so_far()),
         N.RISEN_AT_LEAST: F.coalesce(F.max(told).over(so_far()), F.lit(UNKNOWN_OFFSET)),
     }
     for i in range(slots):

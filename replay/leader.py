@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.event_types import is_event
 from replay.high_watermark import held_mask, isr_mask, risen
 from replay.in_sync import is_settled, with_caught_up, with_joining
 from replay.inferred_isr import with_bounds_of_rise, with_inferred_isr
@@ -37,7 +38,7 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
     `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
     greater of it and the HW the leadership began with.
     """
-    known, nobody = with_variables(ordered, slots), F.lit(0)
+    known, nobody = with_variables(ordered, slots, profile), F.lit(0)
     # With every replica in every ISR nobody waits outside: neither for whom was caught up, nor for who joins.
     rounds = JOINING_ROUNDS if profile.has_outsiders or profile.has_untold_isr else 0
     if rounds:
@@ -56,8 +57,8 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame
 FORGOTTEN = (
     *C.PARTITION_KEY, N.EVENT_US, N.RESPONSE_US, N.NEXT_FETCH_US, C.SESSION_ID, C.RECORDS_SIZE, C.ACKS, C.ERROR_CODE,
     N.IS_NEW_LEADER, STATED_LEO, N.NEW_LOG_START, N.NEW_FENCED_MASK, N.NEW_REGISTERED_MASK, N.FENCED_MASK,
-    N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, N.UNHEARD_OFFSET,
-    "fetcher_leo_before",
+    N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, N.RISEN_AT_END,
+    N.UNHEARD_OFFSET, "fetcher_leo_before",
 )  # fmt: skip
 """What the order and the states were made of, and no timeline shows."""
 
@@ -84,12 +85,13 @@ def _no_more_than_the_leader_has() -> Column:
     of this leader's.
     """
     has, next_asks = F.col(C.LOG_END_OFFSET), F.col(N.FOLLOWER_LEO)
-    is_last = (F.col(C.EVENT_TYPE) == N.RESPONSE) & F.col(N.NEXT_FETCH_US).isNull() & (has >= 0)
+    is_last = is_event(N.RESPONSE) & F.col(N.NEXT_FETCH_US).isNull() & (has >= 0)
     return F.when(is_last, F.least(next_asks, has)).otherwise(next_asks)
 
 
-def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
+def with_variables(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with every variable of the rules table as it stood after them."""
+    is_long = profile.has_long_tenures
     variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
     variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
     variables[C.LOG_START_OFFSET] = F.coalesce(variables[C.LOG_START_OFFSET], F.lit(UNKNOWN_OFFSET))
@@ -99,12 +101,13 @@ def with_variables(ordered: DataFrame, slots: int) -> DataFrame:
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
     variables |= unheard(slots)
     # A response is no event of the leader's: what follows is what follows the event before.
-    of_leader = F.when(F.col(C.EVENT_TYPE) != N.RESPONSE, F.col(N.MAY_HAVE_GROWN_TO))
+    of_leader = F.when(~is_event(N.RESPONSE), F.col(N.MAY_HAVE_GROWN_TO))
     variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
     for i in range(slots):
-        variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(current(C.REMOTE_LEO, i), F.lit(UNKNOWN_OFFSET))
-        before = carried(assigned(C.REMOTE_LEO, i), tenure_before())
-        variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(current(N.IS_REREGISTERED, i), F.lit(False))
+        remote, is_anew = (current(v, i, has_long_tenures=is_long) for v in (C.REMOTE_LEO, N.IS_REREGISTERED))
+        before = carried(assigned(C.REMOTE_LEO, i), tenure_before(is_long=is_long))
+        variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(remote, F.lit(UNKNOWN_OFFSET))
+        variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(is_anew, F.lit(False))
         variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))
     with_state = ordered.withColumns(variables)
     of_fetcher = F.lit(None)

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, follows, listed, replicas_of
+from replay.event_types import event_type, is_event, is_public
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, smallest_held
 from replay.inferred_isr import bounds_of_inferred
 from replay.names import slot_column
@@ -37,7 +38,7 @@ def with_high_watermark(
     high = F.when(is_unknown, F.greatest(high, F.col(N.EPOCH_START))).otherwise(
         F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
     )
-    is_stated = (F.col(START_IS_STATED) & (start > risen)) | (F.col(C.EVENT_TYPE) == EventType.WITNESS.value)
+    is_stated = (F.col(START_IS_STATED) & (start > risen)) | is_event(EventType.WITNESS)
     return known.withColumns(
         {
             C.HIGH_WATERMARK: low,
@@ -57,10 +58,11 @@ def with_high_watermark(
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
     joining, nobody = F.col(N.JOINING_MASK), F.array().cast("array<int>")
-    public = with_undecided(known.where(N.IS_PUBLIC), slots, profile)
+    public = with_undecided(known.where(is_public()), slots, profile)
     return T.LEADER_TIMELINE.conform(
         public.withColumns(
             {
+                C.EVENT_TYPE: event_type(),
                 C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
                 C.REMOTE_LEO_MAP: _told_or(_remote_leos(slots)) if profile.has_silence else _remote_leos(slots),
                 C.ISR: replicas_of(F.col(N.ISR_MASK), slots),
@@ -95,7 +97,7 @@ def _unheard_of(slots: int) -> Column:
         told = F.coalesce(F.try_element_at(F.col(REACHED), _replica(i)), F.col(C.LOG_END_OFFSET))
         asked = F.greatest(F.col(slot_column(C.REMOTE_LEO, i)), told)
         reached.append(F.when(holds(i, F.col(N.JOINING_MASK)), asked))
-    return F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.least(F.col(C.LOG_END_OFFSET), *reached))
+    return F.when(is_event(EventType.RESTART), F.least(F.col(C.LOG_END_OFFSET), *reached))
 
 
 def _replica(slot: int) -> Column:

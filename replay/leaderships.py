@@ -63,13 +63,6 @@ def leaderships(roles: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def returns(begun: DataFrame) -> DataFrame:
-    """One row per leadership of a leader that led before another, of whom it was never told, and leads on."""
-    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, INCARNATION)
-    latest = F.max(TENURE).over(in_order.rowsBetween(Window.unboundedPreceding, -1))
-    return begun.withColumn("latest", latest).where(F.col(TENURE) < F.col("latest")).drop("latest")
-
-
 def _begun(roles: DataFrame) -> DataFrame:
     """One row per "starts at leader epoch" of a leader, with the role its process had before."""
     return roles.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value).select(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from schemas import columns as C
-from schemas.kinds import EventType
 
 # fmt: off
 PARTITION_NUMBER = "partition_number"  # int: the partition, in the order of their keys: what events are sorted by
@@ -11,6 +10,7 @@ INCARNATION = "incarnation"           # int: how often the leader's process star
 TENURE = "tenure"                     # int: leaderships of one leader process without a break; remote LEOs survive inside
 SLOT = "slot"                         # int: position of the replica in the partition's assignment; -1 none
 LEADER_SLOT = "leader_slot"           # int: the leader's slot
+EVENT = "event"                       # int: the event's type, by its number in `event_types`
 IS_NEW_LEADER = "is_new_leader"       # bool: BECOME_LEADER of a process that did not lead just before
 IS_CONTESTED = "is_contested"         # bool: lines name more than one leader of the epoch
 EVENT_US = "event_us"                 # bigint: when the leader handled it, microseconds since the epoch, by its clock
@@ -41,6 +41,7 @@ RECEIVED_HW = "received_high_watermark"  # bigint: the HW in the response
 START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
 RISEN_BEFORE = "risen_before"         # bigint: the same before the event
+RISEN_AT_END = "risen_at_end"         # bigint: the same at the end of the leadership
 RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told so far; with an inferred ISR alone
 RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have risen to; with an inferred ISR alone
 UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
@@ -73,8 +74,6 @@ ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a divisio
 LEADERSHIP = (PARTITION_NUMBER, TENURE, C.LEADER_EPOCH, INCARNATION)
 """One leadership of one broker process; the unit of replay. Four numbers: a sort compares them at every step."""
 
-IS_PUBLIC = f"{C.EVENT_TYPE} IN ({', '.join(repr(str(event.value)) for event in EventType)})"
-"""SQL: a timeline shows the event; others are the engine's own."""
 
 IN_ORDER = (ORDER_NS, STREAM_RANK, STREAM_POS)
 """The total order within a leadership."""

@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS
+from replay.event_types import is_event
 from replay.statements import ROLE_LEOS, is_of
 from replay.windows import following
 from schemas import columns as C
@@ -53,7 +54,7 @@ def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> 
 
 def reached() -> Column:
     """Return `reached` of an event: the lambda is behind a condition that is seldom true."""
-    ended = F.col(C.EVENT_TYPE) == EventType.RESTART.value
+    ended = is_event(EventType.RESTART)
     return F.when(ended, F.transform_values(NEXT_ROLES, lambda _, role: role["leo"]))
 
 

@@ -11,10 +11,12 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.leaderships import STATED_HW, STATED_LEO
+from replay.event_types import is_event
+from replay.leaderships import START_US, STATED_HW, STATED_LEO
 from replay.names import NS_PER_US
 from replay.next_roles import REACHED, told_next
 from replay.passengers import packed, unpacked
+from replay.profile import Profile
 from replay.responses import is_answered, taken_ns, without_refused
 from replay.unheard import unheard_offset
 from replay.windows import FIRST, NOW, carried, whole
@@ -40,7 +42,7 @@ _OF_FETCHES = (C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, "is_accepted", N.RE
 _SHOWN = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED)
 
 
-def ordered_by_clock(placed: DataFrame) -> DataFrame:
+def ordered_by_clock(placed: DataFrame, profile: Profile) -> DataFrame:
     """Return the events with their stream, their place in it, and `order_ns`, never falling along a stream.
 
     A fetch also gets `next_fetch_us` and `follower_leo`: its replica's own LEO once it took the response, which its
@@ -48,8 +50,8 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     where the clock puts it: it must not drag later appends with it. What is only shown is packed from here on.
     """
     certain = Window.partitionBy(*_STREAM).orderBy(*_WITHIN)
-    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
-    append = F.col(C.EVENT_TYPE) == EventType.APPEND.value
+    fetch = is_event(EventType.FETCH)
+    append = is_event(EventType.APPEND)
     rank = F.when(fetch, F.col(N.SLOT) + STREAMS_BESIDE_FETCHES).when(append, 1).otherwise(0)
     streams = packed(packed(placed, _READ_LATER, _LATER), _OF_FETCHES, "of_fetches").withColumns(
         {
@@ -70,26 +72,30 @@ def ordered_by_clock(placed: DataFrame) -> DataFrame:
     never_back = F.max(F.when(~F.col("is_repeat"), clock)).over(certain.rowsBetween(FIRST, NOW))
     monotone = counted.withColumns(
         {
-            N.ORDER_NS: F.greatest(F.when(F.col("is_repeat"), clock).otherwise(never_back), _begin_ns()),
-            N.EPOCH_START: F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole())),
+            # A request may be served before the line that tells of the leadership is written.
+            N.ORDER_NS: F.greatest(
+                F.when(F.col("is_repeat"), clock).otherwise(never_back), F.col(START_US) * NS_PER_US
+            ),
+            N.EPOCH_START: _epoch_start(append, profile),
         }
     )
     known = without_refused(_with_next_fetches(unpacked(monotone, "of_fetches"))).drop(
-        C.SESSION_EPOCH, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE
+        C.SESSION_EPOCH, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE, START_US
     )
     return packed(unpacked(known, _LATER), _SHOWN, N.SHOWN)
 
 
-def _begin_ns() -> Column:
-    """Return when the leadership began: a request may be served before the line that tells of it is written."""
-    begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-    return F.max(F.when(begins, F.col(N.EVENT_US) * NS_PER_US)).over(whole())
+def _epoch_start(append: Column, profile: Profile) -> Column:
+    """Return the LEO the leadership began with: as its line states, or where its first append begins."""
+    if not profile.has_unstated_starts:
+        return F.col(STATED_LEO)
+    return F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole()))
 
 
 def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     """Return the events, each fetch with what its replica's next one, or its next role, tells of it."""
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
-    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    fetch = is_event(EventType.FETCH)
     # Each by itself: a window that an expression names twice is computed twice.
     seen = ordered.withColumns(
         {

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
+from replay.event_types import is_event
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.passengers import aboard, ashore
@@ -35,15 +36,15 @@ _OF_LEADER = (
 _NOW = "now"
 """struct: that, after the event."""
 _SHOWN = (
-    C.EVENT_TYPE, C.EVENT_SEQ, N.SLOT, N.LEADER_SLOT, SLOTS, LOADED_HW, N.ISR_MASK, N.ASSIGNED_MASK, C.EXACTNESS,
+    N.EVENT, C.EVENT_SEQ, N.SLOT, N.LEADER_SLOT, SLOTS, LOADED_HW, N.ISR_MASK, N.ASSIGNED_MASK, C.EXACTNESS,
     C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH,
 )  # fmt: skip
 """Passengers: what a state shows besides."""
 
 
-def is_of(event: str, slot: int) -> Column:
+def is_of(event_type: str, slot: int) -> Column:
     """Return whether the event is of this type, and of the replica in `slot`."""
-    return (F.col(C.EVENT_TYPE) == str(event)) & (F.col(N.SLOT) == slot)
+    return is_event(event_type) & (F.col(N.SLOT) == slot)
 
 
 def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
@@ -90,4 +91,4 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
 def _witnessed(slot: int) -> Column:
     """Return whether the event proves that the replica asked for what no line shows it asked for."""
-    return (F.col(C.EVENT_TYPE) == EventType.WITNESS.value) & in_mask(F.col(N.NEW_ISR_MASK), slot)
+    return is_event(EventType.WITNESS) & in_mask(F.col(N.NEW_ISR_MASK), slot)

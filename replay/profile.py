@@ -46,7 +46,11 @@ class Profile:
     has_outsiders: bool = True
     """Some replica was outside its ISR at some time: only then may one hold the HW that is no member."""
     has_returns: bool = True
-    """Some leader leads on, never told of one in between (`leaderships.returns`): a sort more puts them in order."""
+    """Some leader leads on, never told of one in between: tenures do not rise with epochs, a sort more orders them."""
+    has_long_tenures: bool = True
+    """Some process led in more than one leadership in a row: what it knows outlives one, in windows of their own."""
+    has_unstated_starts: bool = True
+    """Of some leadership no line states the LEO it began with: its first append tells, by a window more."""
     has_untold_isr: bool = False
     """Of some leadership no line tells the ISR, or none that it began: it is inferred, and the HW bounded by it."""
 

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
+from replay.event_types import is_event
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.own_states import LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, is_of, with_own_state
@@ -25,12 +26,12 @@ _WHOSE = "whose"
 def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`."""
     own = with_own_state(packed(known, _SHOWN, N.SHOWN), slots, profile)
-    loaded = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value) & F.col(LOADED_HW).isNotNull()
+    loaded = is_event(EventType.BECOME_LEADER) & F.col(LOADED_HW).isNotNull()
     # A number is exploded, not the states: of most events one replica changes, and arrays of structs are costly.
     each = own.withColumn(_WHOSE, F.explode(F.array(*[F.when(_may_change(i), i) for i in range(slots)])))
     states = each.where(F.col(_WHOSE).isNotNull()).select(
         N.PARTITION_NUMBER, C.LEADER_EPOCH, C.EVENT_SEQ, N.SHOWN,
-        (loaded | (F.col(C.EVENT_TYPE) == N.REPLICA_RESTART)).alias(N.IS_RESTART),
+        (loaded | is_event(N.REPLICA_RESTART)).alias(N.IS_RESTART),
         F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
         F.get(F.col(SLOTS), F.col(_WHOSE)).alias(C.REPLICA_ID),
         *_state(slots),
@@ -60,9 +61,9 @@ def _may_change(slot: int) -> Column:
     """
     leads = F.col(N.LEADER_SLOT) == slot
     own = is_of(EventType.FETCH, slot) | is_of(N.RESPONSE, slot) | is_of(N.REPLICA_RESTART, slot)
-    everyone = (EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value, EventType.WITNESS.value)
+    everyone = (EventType.BECOME_LEADER, EventType.ISR_CHANGE, EventType.WITNESS)
     # Of an epoch whose requests nobody logged, followers' own lines tell: `replay.told_replicas`.
-    touched = (own | F.col(C.EVENT_TYPE).isin(*everyone)) & ~F.col(N.IS_UNHEARD)
+    touched = (own | is_event(*everyone)) & ~F.col(N.IS_UNHEARD)
     assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()
     return F.when(leads, F.col(LEADER_CHANGES)).otherwise(touched) & assigned
 

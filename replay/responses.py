@@ -9,13 +9,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.event_types import event, is_event
 from schemas import columns as C
 from schemas.kinds import EventType
 
 
 def is_fetch() -> Column:
     """Return whether the event is a fetch."""
-    return F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    return is_event(EventType.FETCH)
 
 
 def without_refused(ordered: DataFrame) -> DataFrame:
@@ -39,13 +40,13 @@ def taken_ns(asked_ns: Column, built_us: Column, next_fetch_us: Column) -> Colum
 
 def with_responses(decided: DataFrame) -> DataFrame:
     """Return the events, and one row more, `RESPONSE`, per response that was taken."""
-    both = F.array(F.lit(EventType.FETCH.value), F.lit(N.RESPONSE))
-    steps = F.when(F.col(N.RESPONSE_NS).isNotNull(), both).otherwise(F.array(F.col(C.EVENT_TYPE)))
+    both = F.array(event(EventType.FETCH), event(N.RESPONSE))
+    steps = F.when(F.col(N.RESPONSE_NS).isNotNull(), both).otherwise(F.array(F.col(N.EVENT)))
     rows = decided.withColumn("step", F.explode(steps))
-    response = F.col("step") == N.RESPONSE
+    response = is_event(N.RESPONSE, of=F.col("step"))
     return rows.withColumns(
         {
-            C.EVENT_TYPE: F.col("step"),
+            N.EVENT: F.col("step"),
             N.ORDER_NS: F.when(response, F.greatest(N.ORDER_NS, N.RESPONSE_NS)).otherwise(F.col(N.ORDER_NS)),
             N.STREAM_POS: F.col(N.STREAM_POS) * 2 + F.when(response, 1).otherwise(0),
         }

@@ -28,6 +28,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import in_mask
+from replay.event_types import is_event
 from replay.windows import carried, so_far, tenure_so_far
 from schemas import columns as C
 from schemas.kinds import EventType as E
@@ -103,7 +104,7 @@ EVALUATES_HIGH_WATERMARK = (
 
 
 def _condition(rule: Rule) -> Column:
-    return F.col(C.EVENT_TYPE) == str(rule.event)
+    return is_event(rule.event)
 
 
 def _concerns(rule: Rule, slot: int) -> Column:
@@ -126,18 +127,18 @@ def assigned(variable: str, slot: int | None = None) -> Column:
     return chosen
 
 
-def current(variable: str, slot: int | None = None) -> Column:
+def current(variable: str, slot: int | None = None, *, has_long_tenures: bool = True) -> Column:
     """Return `variable` after the event: assigned by an event, carried by a window."""
     value = assigned(variable, slot)
     carry = CARRIED[variable]
     if carry is Carry.GREATEST:
         return F.max(value).over(so_far())
-    return carried(value, tenure_so_far() if carry is Carry.TENURE else so_far())
+    return carried(value, tenure_so_far(is_long=has_long_tenures) if carry is Carry.TENURE else so_far())
 
 
 def evaluates_high_watermark() -> Column:
     """Return whether the event makes the leader evaluate its HW (`Partition.maybeIncrementLeaderHW`)."""
-    occasions = [(F.col(C.EVENT_TYPE) == str(event)) & F.expr(when) for event, when, _ in EVALUATES_HIGH_WATERMARK]
+    occasions = [is_event(kind) & F.expr(when) for kind, when, _ in EVALUATES_HIGH_WATERMARK]
     result = occasions[0]
     for occasion in occasions[1:]:
         result = result | occasion

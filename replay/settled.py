@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.event_types import is_public
 from replay.sequence import incarnation_of
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness
@@ -90,7 +91,7 @@ def numbered_on(states: DataFrame, settled: Settled, assigned: DataFrame) -> Dat
     The last public event up to the moment is the same in both; `continued.unlike` tells where it is not.
     """
     moment = F.expr(N.ORDER_US) <= settled.until_us
-    named = states.where(N.IS_PUBLIC).join(F.broadcast(assigned), N.PARTITION_NUMBER)
+    named = states.where(is_public()).join(F.broadcast(assigned), N.PARTITION_NUMBER)
     counted = named.where(moment).groupBy(*N.LEADERSHIP).agg(F.max(C.EVENT_SEQ).alias("counted"))
     stood = settled.leaderships.join(assigned, C.on_partition()).select(N.PARTITION_NUMBER, *_LEADERSHIP, LAST_SEQ)
     both = counted.join(stood, [N.PARTITION_NUMBER, *_LEADERSHIP])

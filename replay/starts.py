@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import slot_of
+from replay.event_types import is_event
 from replay.leaderships import LOADED_HW, START_US, STATED_HW
 from replay.settled import SETTLED_HW, SETTLED_IS_STATED, Settled, with_settled
 from schemas import columns as C
@@ -29,7 +30,7 @@ _LOAD = 1 << 30
 
 def last_responses(states: DataFrame, slots: int) -> DataFrame:
     """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response."""
-    response = F.col(C.EVENT_TYPE) == N.RESPONSE
+    response = is_event(N.RESPONSE)
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
     taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
     heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"))

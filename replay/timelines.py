@@ -17,13 +17,14 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.bounds import with_bounds
 from replay.ends import ends
-from replay.events import events, placed
+from replay.events import events
 from replay.evidence import decided_by_evidence
 from replay.leader import remembered
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads, with_context
 from replay.log_ends import log_ends
 from replay.order import ordered_by_clock
+from replay.placed import placed
 from replay.profile import Profile
 from replay.replica_rows import replica_states, replica_timeline
 from replay.responses import with_responses
@@ -77,7 +78,7 @@ def ordered_events(
     )
     happened = events(landed, begun, restarts, ended, profile)
     gathered = placed(happened, context, slots).repartition(N.PARTITION_NUMBER)
-    return with_responses(decided_by_evidence(ordered_by_clock(gathered), slots, profile))
+    return with_responses(decided_by_evidence(ordered_by_clock(gathered, profile), slots, profile))
 
 
 def reconstruct(

@@ -12,11 +12,12 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS
-from replay.events import FETCHES_AFTER
+from replay.event_types import is_event
 from replay.high_watermark import allows, holds
 from replay.names import NS_PER_US, slot_column
 from replay.passengers import aboard, ashore
 from replay.profile import Profile
+from replay.requests import FETCHES_AFTER
 from replay.windows import place
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness
@@ -27,12 +28,12 @@ OVERLAP = 0.3
 """Likewise of requests worked on at the same time, if they are nearer than this share of the time they overlap in: of
 such neighbours 3 of 5 orders were wrong, of those farther apart 5 of 24 (live captures of random faults)."""
 
-_NEXT = (C.EVENT_TYPE, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, N.ORDER_NS, N.LOCAL_US, C.IS_PARKED,
+_NEXT = (N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, N.ORDER_NS, N.LOCAL_US, C.IS_PARKED,
          C.RESPONSE_HIGH_WATERMARK, C.HIGH_WATERMARK, N.STREAM_RANK)  # fmt: skip
 
 
 _SHOWN = (
-    *C.PARTITION_KEY, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TYPE, C.EVENT_SEQ, C.REPLICA_ID, C.LEADER_ID,
+    *C.PARTITION_KEY, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, N.EVENT, C.EVENT_SEQ, C.REPLICA_ID, C.LEADER_ID,
     N.IS_CONTESTED, SLOTS, N.LEADER_SLOT, N.LOCAL_US, C.MIN_ISR, N.ISR_MASK, N.ASSIGNED_MASK, N.HELD_MASK,
     N.JOINING_MASK, C.LOG_START_OFFSET, C.LOG_END_OFFSET, C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH,
     C.HIGH_WATERMARK, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH, C.EXACTNESS, C.LAST_STABLE_OFFSET,
@@ -66,9 +67,9 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 def _if_next_came_first(slots: int, profile: Profile) -> Column:
     """Return what the HW would have risen to after the next event alone."""
     then, was = F.col("then"), F.col("was")
-    appended = F.when(then[C.EVENT_TYPE] == EventType.APPEND.value, then[C.LAST_OFFSET] + 1)
+    appended = F.when(is_event(EventType.APPEND, of=then[N.EVENT]), then[C.LAST_OFFSET] + 1)
     leo = F.greatest(was[C.LOG_END_OFFSET], appended)
-    fetched = then[C.EVENT_TYPE] == EventType.FETCH.value
+    fetched = is_event(EventType.FETCH, of=then[N.EVENT])
     held = []
     for i in range(slots):
         before = was[slot_column(C.REMOTE_LEO, i)]
@@ -79,9 +80,9 @@ def _if_next_came_first(slots: int, profile: Profile) -> Column:
 
 def _may_be_swapped() -> Column:
     """Return whether the event and the next are requests, not certainly ordered, closer than the clock can tell."""
-    requests = (EventType.APPEND.value, EventType.FETCH.value)
+    requests = (EventType.APPEND, EventType.FETCH)
     then = F.col("then")
-    both = F.col(C.EVENT_TYPE).isin(*requests) & then[C.EVENT_TYPE].isin(*requests)
+    both = is_event(*requests) & is_event(*requests, of=then[N.EVENT])
     # A time that is exact (a synthetic event, worked on for no time) decides.
     uncertain = (F.col(N.LOCAL_US) > 0) & (then[N.LOCAL_US] > 0)
     work_us = (1 - FETCHES_AFTER) * F.col(N.LOCAL_US) + FETCHES_AFTER * then[N.LOCAL_US]
@@ -101,4 +102,4 @@ def _is_told() -> Column:
     """Return whether the next fetch, answered at once, carries the HW this event made."""
     then, here = F.col("then"), F.col(C.HIGH_WATERMARK)
     told = ~then[C.IS_PARKED] & (then[C.RESPONSE_HIGH_WATERMARK] == here) & (here != F.col("was")[C.HIGH_WATERMARK])
-    return F.coalesce((then[C.EVENT_TYPE] == EventType.FETCH.value) & told, F.lit(False))
+    return F.coalesce(is_event(EventType.FETCH, of=then[N.EVENT]) & told, F.lit(False))

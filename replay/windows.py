@@ -36,9 +36,9 @@ def whole() -> WindowSpec:
     return Window.partitionBy(*LEADERSHIP).rowsBetween(FIRST, LAST)
 
 
-def tenure_whole() -> WindowSpec:
-    """All leaderships in a row of the same running leader."""
-    return _tenure().rowsBetween(FIRST, LAST)
+def to_the_end() -> WindowSpec:
+    """The same, where the events are in order: with `so_far` and `before` it is one window."""
+    return place().rowsBetween(FIRST, LAST)
 
 
 def from_here() -> WindowSpec:
@@ -48,19 +48,29 @@ def from_here() -> WindowSpec:
     return backwards.rowsBetween(FIRST, NOW)
 
 
-def _tenure() -> WindowSpec:
+def _tenure(*, is_long: bool) -> WindowSpec:
+    if not is_long:
+        return place()
     # Sorted as the leadership is, so that no second Sort is planned.
     return Window.partitionBy(PARTITION_NUMBER, TENURE).orderBy(C.LEADER_EPOCH, INCARNATION, *IN_ORDER)
 
 
-def tenure_so_far() -> WindowSpec:
-    """All leaderships in a row of the same running leader, up to and with this event."""
-    return _tenure().rowsBetween(FIRST, NOW)
+def tenure_whole() -> WindowSpec:
+    """All leaderships in a row of the same running leader."""
+    return _tenure(is_long=True).rowsBetween(FIRST, LAST)
 
 
-def tenure_before() -> WindowSpec:
+def tenure_so_far(*, is_long: bool) -> WindowSpec:
+    """All leaderships in a row of the same running leader, up to and with this event.
+
+    If no tenure of the cluster is long (`Profile.has_long_tenures`), that is the leadership, and one window with it.
+    """
+    return _tenure(is_long=is_long).rowsBetween(FIRST, NOW)
+
+
+def tenure_before(*, is_long: bool) -> WindowSpec:
     """The same, before this event."""
-    return _tenure().rowsBetween(FIRST, -1)
+    return _tenure(is_long=is_long).rowsBetween(FIRST, -1)
 
 
 def history(*, has_returns: bool) -> WindowSpec:

@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.event_types import event, is_event
 from replay.names import NS_PER_US
 from schemas import columns as C
 from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
@@ -23,24 +24,24 @@ def with_witnesses(known: DataFrame) -> DataFrame:
     """
     proven = F.col(C.LAST_OFFSET) + 1
     unexplained = (
-        (F.col(C.EVENT_TYPE) == EventType.APPEND.value)
+        (is_event(EventType.APPEND))
         & (F.col(C.ACKS) == ALL_ACKS)
         & (F.col(C.ERROR_CODE) == 0)
         & (proven > F.col("highest"))
     )
-    steps = F.when(unexplained, F.array(F.lit(EventType.APPEND.value), F.lit(EventType.WITNESS.value))).otherwise(
-        F.array(F.col(C.EVENT_TYPE))
+    steps = F.when(unexplained, F.array(event(EventType.APPEND), event(EventType.WITNESS))).otherwise(
+        F.array(F.col(N.EVENT))
     )
     rows = known.withColumn("step", F.explode(steps))
-    witness = F.col("step") == EventType.WITNESS.value
+    witness = is_event(EventType.WITNESS, of=F.col("step"))
     follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"])
     return rows.withColumns(
         {
-            C.EVENT_TYPE: F.col("step"),
+            N.EVENT: F.col("step"),
             C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
             N.MAY_HAVE_GROWN_TO: F.coalesce(follows, F.lit(UNKNOWN_OFFSET)),
             N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
-            N.ORDER_NS: F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US).otherwise(F.col(N.ORDER_NS)),
+            N.ORDER_NS: F.coalesce(F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US), N.ORDER_NS),
         }
     )
 
@@ -51,7 +52,7 @@ def _proves_append() -> Column:
     Either no append of the leader's tenure reaches so far: it was killed before it answered the producer, and what it
     appended was truncated, in no log, in no dump. Or the next append begins there or later: the line of one is lost.
     """
-    fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    fetch = is_event(EventType.FETCH)
     is_in_no_append = F.col(C.FETCH_OFFSET) <= F.col("next_append")["base"]
     unexplained = (F.col(C.FETCH_OFFSET) > F.col("longest")) | F.coalesce(is_in_no_append, F.lit(False))
     return F.coalesce(fetch & is_beyond_log() & unexplained, F.lit(False))

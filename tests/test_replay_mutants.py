@@ -48,7 +48,7 @@ def forgotten_with_the_epoch(patch: pytest.MonkeyPatch) -> object:
 
 def kept_by_the_next_leader(patch: pytest.MonkeyPatch) -> object:
     """A new leader knows what its predecessor knew."""
-    return patch.setattr(rules, "tenure_so_far", lambda: history(has_returns=False).rowsBetween(FIRST, NOW))
+    return patch.setattr(rules, "tenure_so_far", lambda **_: history(has_returns=False).rowsBetween(FIRST, NOW))
 
 
 def without_gate(patch: pytest.MonkeyPatch) -> object:

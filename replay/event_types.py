@@ -1,0 +1,36 @@
+"""Event types as numbers: compared at every step of the protocol, carried through all windows, where a text costs."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from replay import names as N
+from schemas.kinds import EventType
+
+_TYPES = (
+    *[str(one.value) for one in EventType],
+    N.RESPONSE, N.REPLICA_RESTART, N.REJECTION, N.SHRINK_PROPOSED, N.FENCING, N.TOLD, N.SILENCE,
+)  # fmt: skip
+"""The tables' own, and those of the engine alone; the number of one is its place."""
+
+
+def event(event_type: str) -> Column:
+    """Return the number of an event type (int), for `N.EVENT`."""
+    return F.lit(_TYPES.index(str(event_type)))
+
+
+def is_event(*event_types: str, of: Column | None = None) -> Column:
+    """Return whether the event is of one of these types; `of` is the number of another event than the row's."""
+    number = F.col(N.EVENT) if of is None else of
+    return number.isin(*[_TYPES.index(str(one)) for one in event_types])
+
+
+def is_public() -> Column:
+    """Return whether the event has a row in `leader_timeline`; the engine's own have none."""
+    return F.col(N.EVENT) < len(EventType)
+
+
+def event_type() -> Column:
+    """Return the event's type (string), as `leader_timeline` shows it."""
+    return F.get(F.array(*[F.lit(one) for one in _TYPES]), F.col(N.EVENT))

@@ -53,6 +53,11 @@ def outsiders(landed: Mapping[str, DataFrame], assigned: DataFrame) -> DataFrame
     return told.join(F.broadcast(assigned), C.on_partition()).where(F.size(C.ISR) < F.size(SLOTS))
 
 
+def named(rows: DataFrame, assigned: DataFrame) -> DataFrame:
+    """Return the rows with the key of their partition, whose number stood for it."""
+    return rows.join(F.broadcast(assigned.drop(SLOTS)), PARTITION_NUMBER)
+
+
 def _list(column: str) -> Column:
     return F.coalesce(F.col(column), F.array().cast("array<int>"))
 

@@ -56,9 +56,9 @@ def ordered_by_clock(placed: DataFrame, profile: Profile) -> DataFrame:
     streams = packed(packed(placed, _READ_LATER, _LATER), _OF_FETCHES, "of_fetches").withColumns(
         {
             N.STREAM_RANK: rank,
-            C.SESSION_ID: F.when(fetch, F.col(C.SESSION_ID)).otherwise(0),
-            C.SESSION_EPOCH: F.when(fetch, F.col(C.SESSION_EPOCH)).otherwise(0),
-            C.BASE_OFFSET: F.when(append, F.col(C.BASE_OFFSET)).otherwise(0),
+            C.SESSION_ID: F.coalesce(F.when(fetch, F.col(C.SESSION_ID)), F.lit(0)),
+            C.SESSION_EPOCH: F.coalesce(F.when(fetch, F.col(C.SESSION_EPOCH)), F.lit(0)),
+            C.BASE_OFFSET: F.coalesce(F.when(append, F.col(C.BASE_OFFSET)), F.lit(0)),
         }
     )
     clock = F.col(N.EVENT_US) * NS_PER_US
@@ -88,7 +88,7 @@ def ordered_by_clock(placed: DataFrame, profile: Profile) -> DataFrame:
 def _epoch_start(append: Column, profile: Profile) -> Column:
     """Return the LEO the leadership began with: as its line states, or where its first append begins."""
     if not profile.has_unstated_starts:
-        return F.col(STATED_LEO)
+        return F.coalesce(STATED_LEO, F.lit(UNKNOWN_OFFSET))
     return F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole()))
 
 

@@ -11,26 +11,28 @@ from replay.event_types import is_event
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.own_states import LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, is_of, with_own_state
-from replay.passengers import packed, unpacked
+from replay.passengers import unpacked
 from replay.profile import Profile
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND
 from schemas.kinds import EventType, Exactness, Role
 
-_SHOWN = (*C.PARTITION_KEY, C.CAPTURE_ID)
 _WHOSE = "whose"
 """int: slot of the replica whose state the row is."""
 
 
 def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`."""
-    own = with_own_state(packed(known, _SHOWN, N.SHOWN), slots, profile)
+    """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`.
+
+    The partition's number stands for its key: texts are copied at every step.
+    """
+    own = with_own_state(known, slots, profile)
     loaded = is_event(EventType.BECOME_LEADER) & F.col(LOADED_HW).isNotNull()
     # A number is exploded, not the states: of most events one replica changes, and arrays of structs are costly.
     each = own.withColumn(_WHOSE, F.explode(F.array(*[F.when(_may_change(i), i) for i in range(slots)])))
     states = each.where(F.col(_WHOSE).isNotNull()).select(
-        N.PARTITION_NUMBER, C.LEADER_EPOCH, C.EVENT_SEQ, N.SHOWN,
+        N.PARTITION_NUMBER, C.LEADER_EPOCH, C.EVENT_SEQ, C.CAPTURE_ID,
         (loaded | is_event(N.REPLICA_RESTART)).alias(N.IS_RESTART),
         F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
         F.get(F.col(SLOTS), F.col(_WHOSE)).alias(C.REPLICA_ID),
@@ -40,7 +42,7 @@ def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     changed = states.withColumn("before", before).where(~F.col("before").eqNullSafe(F.col("state")))
     # The epoch that they are in order of, not its copy: so it is known that they are, and no second sort is planned.
     known = changed.withColumn("state", F.col("state").dropFields(C.LEADER_EPOCH)).drop("before")
-    return unpacked(unpacked(known, "state"), N.SHOWN)
+    return unpacked(known, "state")
 
 
 def replica_timeline(states: DataFrame) -> DataFrame:
@@ -102,8 +104,8 @@ def _state(slots: int) -> list[Column]:
 
 def _of_slot(name: str, slots: int) -> Column:
     """Return the column of `name` for the slot in `_WHOSE`."""
-    value = F.lit(None)
-    for i in range(slots):
+    value = F.col(slot_column(name, slots - 1))
+    for i in range(slots - 1):
         value = F.when(F.col(_WHOSE) == i, F.col(slot_column(name, i))).otherwise(value)
     return value
 

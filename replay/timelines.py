@@ -15,6 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.assignment import named
 from replay.bounds import with_bounds
 from replay.ends import ends
 from replay.events import events
@@ -115,7 +116,7 @@ def reconstruct(
         known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
         told = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
         replicas = with_told_replicas(replica_states(known, slots, profile), told, known)
-    replicas = keep(replicas)
+    replicas = named(keep(replicas), assigned)
     if profile.has_transactions:
         stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))
     else:

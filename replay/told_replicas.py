@@ -143,4 +143,4 @@ def with_told_replicas(states: DataFrame, told: DataFrame, known: DataFrame) -> 
     """Return the states of replicas, with `told` for the leader epochs of which no request is logged."""
     heard = known.where(~F.col(N.IS_UNHEARD)).select(*C.PARTITION_KEY, C.LEADER_EPOCH).distinct()
     unheard = told.join(F.broadcast(heard), C.on_partition(C.LEADER_EPOCH), "left_anti")
-    return states.unionByName(unheard, allowMissingColumns=True)
+    return states.unionByName(unheard.drop(*C.PARTITION_KEY), allowMissingColumns=True)

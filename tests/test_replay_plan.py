@@ -8,6 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from replay import names as N
 from replay.assignment import assignments
 from replay.ends import ends
 from replay.leader import remembered
@@ -25,6 +26,8 @@ from tests.twin.histories import history
 pytestmark = pytest.mark.spark
 
 SLOTS = 3
+PLAIN = Profile(has_outsiders=False, has_returns=False, has_long_tenures=False, has_unstated_starts=False)
+"""Of a log as most are: what the engine looks for before it plans is not there."""
 
 
 def plan_of(frame: DataFrame) -> str:
@@ -71,17 +74,30 @@ def test_nothing_leaves_the_jvm(landed: dict[str, DataFrame]) -> None:
     assert "Window [" in plan_of(timelines.leader_timeline)
 
 
-def test_events_are_shuffled_once_and_sorted_four_times(landed: dict[str, DataFrame]) -> None:
+@pytest.mark.parametrize(("profile", "windows"), [(Profile(has_outsiders=False), 13), (PLAIN, 9)], ids=["any", "plain"])
+def test_events_are_shuffled_once_and_sorted_four_times(
+    landed: dict[str, DataFrame], profile: Profile, windows: int
+) -> None:
     """By stream, by replica, by the clock, and by the evidence: every other window goes along with one of these."""
     roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
-    begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
+    begun, restarts = leaderships(roles).localCheckpoint(), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
     ended = ends(roles)
-    profile = Profile(has_outsiders=False)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, profile)
     plan = plan_of(remembered(ordered, SLOTS, profile))
 
     assert len(re.findall(r"Exchange hashpartitioning\(partition_number", plan)) == 1
     assert len(re.findall(r"Sort \[partition_number", plan)) == 4
+    assert len(re.findall(r"Window \[.*\], \[partition_number", plan)) == windows
+
+
+def test_what_is_never_null_is_known_to_be(landed: dict[str, DataFrame]) -> None:
+    """A column that may be NULL is looked at, row by row, in every window that it goes through."""
+    roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
+    begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
+    ordered = ordered_events(landed, begun, restarts, ends(roles), assigned, SLOTS, PLAIN)
+    known = {field.name for field in ordered.schema if not field.nullable}
+
+    assert {N.EVENT, N.SLOT, *N.LEADERSHIP, *N.IN_ORDER} <= known
 
 
 def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None:
@@ -95,8 +111,7 @@ def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None
         assert kept[-1].count() > 0
         return kept[-1]
 
-    profile = Profile(has_outsiders=False, has_returns=False)
-    timeline = reconstruct(landed, assignments(landed), SLOTS, profile, keep).replica_timeline
+    timeline = reconstruct(landed, assignments(landed), SLOTS, PLAIN, keep).replica_timeline
     above, below, *_ = plan_of(timeline).split("InMemoryRelation", 1)
     for stage in kept:
         stage.unpersist()

@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 
 from replay.leaderships import leaderships, roles_with_loads
 from replay.tenures import tenure_facts
+from schemas.tables import BROKER_STATEMENTS
 from tests.engine import landed_from
 from tests.story import SCENARIOS, Story, load
 from tests.told import Row, Told, cuts_not_made, disputes, retold
@@ -50,12 +51,18 @@ def test_the_story_is_rebuilt(path: Path, told: dict[str, Told]) -> None:
     assert list(cuts_not_made(story, told[story.name])) == []
 
 
-def test_a_leader_that_returns_is_seen_before_the_plan_is_made(spark: SparkSession) -> None:
-    """Only of one that was never told of another in between do the tenures have to be put in order."""
-    landing = combined([load(path) for path in STORIES])
-    facts = tenure_facts(leaderships(roles_with_loads(landed_from(spark, landing)))).collect()
+def test_what_a_plan_can_do_without_is_seen_before_it_is_made(spark: SparkSession) -> None:
+    """Who was never told of a leader in between; who led twice in a row; where no line states the LEO at the begin."""
+    told = landed_from(spark, combined([load(path) for path in STORIES]))
+    untold = told | {BROKER_STATEMENTS.name: told[BROKER_STATEMENTS.name].where("false")}
+    facts, unstated = (tenure_facts(leaderships(roles_with_loads(landed))).collect() for landed in (told, untold))
+    long = {row["cluster_id"] for row in facts if row["has_long_tenures"]}
 
     assert {row["cluster_id"] for row in facts if row["has_returns"]} == {"a_leader_that_was_not_told_leads_on"}
+    assert {"same_leader_in_a_new_epoch_remembers", "a_leader_that_was_not_told_leads_on"} < long
+    assert len(long) < len(facts) / 2
+    assert not any(row["has_unstated_starts"] for row in facts)
+    assert all(row["has_unstated_starts"] for row in unstated)
 
 
 def test_a_contested_epoch_is_bounded(told: dict[str, Told]) -> None:

@@ -18,7 +18,7 @@ from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 HOT_ROWS = "spark.tidegauge.hotRows"
 """Setting: a partition with as many requests, and more than its share, is cut into stretches of a third as many."""
 _DEFAULT_HOT_ROWS = "300000"
-"""Each window holds all of a partition, and there are seventeen: 100,000 requests are 400 MB in a task."""
+"""Each window holds all of a partition: 100,000 requests are 400 MB in a task."""
 _SHARES = 4
 """A partition with as many times the requests of the average task is the longest task by far."""
 _REQUESTS_A_TASK, _FEWEST_TASKS = 250_000, 32

@@ -17,6 +17,7 @@ from replay.assignment import assignments
 from replay.profile import Profile
 from replay.stitched import stitched
 from replay.stretch_ends import unstitched
+from replay.stretch_terms import terms
 from replay.stretches import split
 from replay.timelines import Keep, Timelines, reconstruct
 
@@ -52,10 +53,11 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         pieces = split(landed, cut)
         parts = reconstruct(pieces, keep(assignments(pieces), is_small=True), slots, profile, keep)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
-        looks = [keep(found.distinct(), is_small=True) for found in unstitched(parts, cut, keep)]
+        seen = terms(parts, cut, keep)
+        looks = [keep(found.distinct(), is_small=True) for found in unstitched(parts, cut, seen)]
         found = [look for look in looks if not look.isEmpty()]
         replaying.note = f"{cut.count()} stretches"
-    timelines = stitched(parts, cut, keep)
+    timelines = stitched(parts, cut, seen)
     if not found:
         return timelines
     unmet = keep(reduce(DataFrame.unionByName, found).distinct(), is_small=True)

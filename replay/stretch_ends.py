@@ -9,26 +9,23 @@ from pyspark.sql import functions as F
 
 from replay.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
 from replay.continued import LEADER_STATE, REPLICA_STATE, in_order, is_unexplained
-from replay.sequence import incarnation_of
-from replay.stitched import own, placed
 from replay.stretch_requests import PART_ID, STRETCH, TO_US
+from replay.stretch_terms import BOUNDS, TERM, Terms, own, timed
 from replay.stretches import FROM_US, UNTIL_US
-from replay.timelines import Keep, Timelines, as_it_is
+from replay.timelines import Timelines
 from schemas import columns as C
 
-_BOUNDS = {FROM_US: "begins", UNTIL_US: "ends"}
-"""Between which a stretch has its own rows, and what the last state up to each is called."""
 
-
-def unstitched(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> list[DataFrame]:
+def unstitched(parts: Timelines, cut: DataFrame, seen: Terms) -> list[DataFrame]:
     """Frames of one row per partition (its key) in which two stretches do not meet in the same state.
 
-    Several, to be looked at one after the other: each has the plan of a replay in it, more than once.
+    Several, to be looked at one after the other: each has the plan of a replay in it. `parts` and `seen` are as
+    `stitched.stitched` has them.
     """
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
     return [
-        _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state(), keep),
-        _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE), keep),
+        _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state(), seen.leaders),
+        _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE), seen.replicas),
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
         _unexplained(own(parts.truncations, cut, C.EVENT_TIME)),
     ]
@@ -54,54 +51,45 @@ def _leader_state() -> Column:
     return F.struct(*LEADER_STATE, in_order(C.REMOTE_LEO_MAP).alias("remote"), C.HIGH_WATERMARK, C.EXACTNESS)
 
 
-def _not_met(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], state: Column, keep: Keep) -> DataFrame:
+def _not_met(
+    rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], state: Column, seen: DataFrame
+) -> DataFrame:
     """One row per partition, or replica, whose last state before a cut differs on its two sides, or is out of order.
 
     Times first, states of the few rows at them by a join: the greatest struct of a group would be found by sorting all
     rows, and a semi-join is done before a row's values are made.
     """
-    found = keep(_ends(_timed(rows, cut, time), of), is_small=True)
+    found = _ends(seen, of)
     ends = found.toDF(*found.columns)  # columns of its own: what is kept has those of `rows`, which it is joined with
-    times = F.array(*[F.timestamp_micros(f"last_{bound}.us") for bound in _BOUNDS])
+    times = F.array(*[F.timestamp_micros(f"last_{bound}.us") for bound in BOUNDS])
     parts = cut.select(*C.PARTITION_KEY, STRETCH, PART_ID)
     at = ends.join(parts, C.on_partition(STRETCH)).withColumn(time, F.explode(F.array_distinct(times)))
     few = rows.join(F.broadcast(at.drop(C.TOPIC_ID).withColumnRenamed(PART_ID, C.TOPIC_ID)), [*of, time], "left_semi")
-    known = _timed(few, cut, time).join(F.broadcast(ends), [*map(str, of), STRETCH])
+    known = timed(few, cut, time).join(F.broadcast(ends), [*map(str, of), STRETCH])
     place = F.struct(C.LEADER_EPOCH, C.EVENT_SEQ, state.alias("state"))
     states = known.groupBy(*of, STRETCH, "is_crossed").agg(
-        *[F.max(F.when(_is_last(bound), place))["state"].alias(name) for bound, name in _BOUNDS.items()]
+        *[F.max(F.when(_is_last(bound), place))["state"].alias(name) for bound, name in BOUNDS.items()]
     )
     met = F.lag("ends").over(Window.partitionBy(*of).orderBy(STRETCH))
     differs = (F.col(STRETCH) > 0) & ~F.col("begins").eqNullSafe(met)
     return states.withColumn("is_other", differs | F.col("is_crossed")).where("is_other").select(*C.PARTITION_KEY)
 
 
-def _timed(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
-    """Return the rows of hot partitions with their time in microseconds, `us`, and their leadership, `term`."""
-    hot = placed(rows, cut).where(F.col(STRETCH).isNotNull())
-    return hot.withColumns({"us": F.unix_micros(time), "term": _term()})
-
-
-def _ends(timed: DataFrame, of: Sequence[str]) -> DataFrame:
+def _ends(seen: DataFrame, of: Sequence[str]) -> DataFrame:
     """One row per stretch: the last `(term, us)` up to each bound, and whether a leadership goes on after a later one.
 
     The last one by leadership: what a deposed leader did at last may be later.
     """
-    up_to = {bound: F.col("us") <= F.col(bound) for bound in _BOUNDS}
-    of_terms = timed.groupBy(*of, STRETCH, "term").agg(
-        *[F.max(F.when(up_to[bound], F.col("us"))).alias(f"last_{bound}") for bound in _BOUNDS],
-        *[F.bool_or(~up_to[bound]).alias(f"after_{bound}") for bound in _BOUNDS],
-    )
 
     def last(bound: str) -> Column:
-        return F.max(F.when(F.col(f"last_{bound}").isNotNull(), F.struct("term", F.col(f"last_{bound}").alias("us"))))
+        return F.max(F.when(F.col(f"last_{bound}").isNotNull(), F.struct(TERM, F.col(f"last_{bound}").alias("us"))))
 
     def is_crossed(bound: str) -> Column:
-        first_after = F.min(F.when(F.col(f"after_{bound}"), F.col("term")))
-        return F.coalesce(last(bound)["term"] > first_after, F.lit(False))
+        first_after = F.min(F.when(F.col(f"after_{bound}"), F.col(TERM)))
+        return F.coalesce(last(bound)[TERM] > first_after, F.lit(False))
 
-    return of_terms.groupBy(*of, STRETCH).agg(
-        *[last(bound).alias(f"last_{bound}") for bound in _BOUNDS],
+    return seen.groupBy(*of, STRETCH).agg(
+        *[last(bound).alias(f"last_{bound}") for bound in BOUNDS],
         (is_crossed(FROM_US) | is_crossed(UNTIL_US)).alias("is_crossed"),
     )
 
@@ -109,9 +97,4 @@ def _ends(timed: DataFrame, of: Sequence[str]) -> DataFrame:
 def _is_last(bound: str) -> Column:
     """Return whether a row is at the last time up to the bound."""
     last = F.col(f"last_{bound}")
-    return (F.col("term") == last["term"]) & (F.col("us") == last["us"])
-
-
-def _term() -> Column:
-    """Return the leadership as a number that rises from one to the next: leader epoch and incarnation."""
-    return F.shiftleft(F.col(C.LEADER_EPOCH).cast("bigint"), 20) + incarnation_of(C.EVENT_SEQ)
+    return (F.col(TERM) == last[TERM]) & (F.col("us") == last["us"])

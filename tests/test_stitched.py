@@ -9,6 +9,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from replay.stitched import stitched
+from replay.stretch_terms import terms
 from replay.stretches import stretches
 from replay.timelines import Timelines
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
@@ -40,7 +41,8 @@ def test_a_state_lasts_until_the_next_in_order(spark: SparkSession) -> None:
     )  # fmt: skip
     parts = Timelines(rows(spark, LEADER_TIMELINE), states, rows(spark, TRUNCATIONS))
 
-    timeline = stitched(parts, stretches(hot, F.lit(1))).replica_timeline.orderBy("leader_epoch", "valid_from")
+    cut = stretches(hot, F.lit(1))
+    timeline = stitched(parts, cut, terms(parts, cut)).replica_timeline.orderBy("leader_epoch", "valid_from")
 
     begins, ends = (f"unix_seconds({column}) - {int(at(0).timestamp())}" for column in ("valid_from", "valid_to"))
     assert [tuple(row) for row in timeline.selectExpr("topic_id", begins, ends).collect()] == [

@@ -1,0 +1,83 @@
+"""Rows of stretches under their partition again, and what each stretch saw of each leadership, in one look at them all.
+
+By the latter stretches are put together (`replay.stitched`), and seen whether they meet (`replay.stretch_ends`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.sequence import incarnation_of
+from replay.stretch_requests import PART_ID, SINCE_US, STRETCH
+from replay.stretches import FROM_US, UNTIL_US
+from replay.timelines import Keep, Timelines, as_it_is
+from schemas import columns as C
+
+TERM = "term"
+"""bigint: a leadership as a number that rises from one to the next: leader epoch and incarnation."""
+BOUNDS = {FROM_US: "begins", UNTIL_US: "ends"}
+"""Between which a stretch has its own rows, and what the last state up to each is called."""
+FIRST_OWN = "first_own"
+"""timestamp: of a stretch's first own row in the leadership; NULL without one."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What stretches saw of leaderships: of each `leaders` saw, and what of each replica, a row a leadership."""
+
+    leaders: DataFrame
+    replicas: DataFrame
+
+
+def terms(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> Terms:
+    """Return what each stretch saw; `parts` is a replay of `stretches.split`.
+
+    Columns: the partition key (and replica_id), stretch, `term`; by `BOUNDS`, `last_…` (bigint, microseconds) and
+    `seq_…` of the last row up to the bound, `after_…` (boolean: some row is later); `first_own`.
+    """
+    replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
+    return Terms(
+        keep(_terms(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY), is_small=True),
+        keep(_terms(parts.replica_timeline, cut, C.VALID_FROM, replica), is_small=True),
+    )
+
+
+def _terms(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str]) -> DataFrame:
+    up_to = {bound: F.col("us") <= F.col(bound) for bound in BOUNDS}
+    return timed(rows, cut, time).groupBy(*of, STRETCH, TERM).agg(
+        *[F.max(F.when(is_it, F.col("us"))).alias(f"last_{bound}") for bound, is_it in up_to.items()],
+        *[F.max(F.when(is_it, F.col(C.EVENT_SEQ))).alias(f"seq_{bound}") for bound, is_it in up_to.items()],
+        *[F.bool_or(~is_it).alias(f"after_{bound}") for bound, is_it in up_to.items()],
+        F.min(F.when(~up_to[FROM_US] & up_to[UNTIL_US], F.col(time))).alias(FIRST_OWN),
+    )  # fmt: skip
+
+
+def term() -> Column:
+    """Return `TERM` of a row of a timeline."""
+    return F.shiftleft(F.col(C.LEADER_EPOCH).cast("bigint"), 20) + incarnation_of(C.EVENT_SEQ)
+
+
+def timed(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
+    """Return the rows of hot partitions with their time in microseconds, `us`, and their leadership, `term`."""
+    hot = placed(rows, cut).where(F.col(STRETCH).isNotNull())
+    return hot.withColumns({"us": F.unix_micros(time), TERM: term()})
+
+
+def placed(rows: DataFrame, cut: DataFrame) -> DataFrame:
+    """Return the rows under their partition's own topic id, with their stretch and its bounds; NULL where not hot."""
+    bounds = cut.drop(SINCE_US).withColumnRenamed(C.TOPIC_ID, "whole_id")
+    part = [C.CLUSTER_ID, C.TOPIC, C.PARTITION]
+    under = rows.withColumnRenamed(C.TOPIC_ID, PART_ID)
+    placed = under.join(F.broadcast(bounds), [*map(str, part), PART_ID], "left")
+    return placed.withColumn(C.TOPIC_ID, F.coalesce("whole_id", PART_ID)).drop("whole_id", PART_ID)
+
+
+def own(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
+    """Return the rows that are of their stretch's own time, and all of a partition that is not cut."""
+    us = F.unix_micros(time)
+    is_own = (us > F.col(FROM_US)) & (us <= F.col(UNTIL_US))
+    return placed(rows, cut).where(F.col(STRETCH).isNull() | is_own)

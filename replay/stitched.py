@@ -23,13 +23,16 @@ def stitched(parts: Timelines, cut: DataFrame, seen: Terms) -> Timelines:
 
     `parts` is a replay of `stretches.split`, `seen` its `stretch_terms.terms`.
     """
-    ahead = _ahead(seen.leaders)
-    leaders = own(parts.leader_timeline, cut, C.EVENT_TIME)
-    replicas = own(parts.replica_timeline, cut, C.VALID_FROM)
+    # All that is known of a row by one join: of millions, each by a key of texts, one is as much as a window.
+    ahead, until = _ahead(seen.leaders), _until(seen.replicas)
+    of_leaders = ahead.join(cut, C.on_partition(STRETCH))
+    of_replicas = until.join(cut, C.on_partition(STRETCH)).join(ahead, C.on_partition(STRETCH, TERM), "left")
+    leaders = own(parts.leader_timeline.withColumn(TERM, term()), of_leaders, C.EVENT_TIME, TERM)
+    replicas = own(parts.replica_timeline.withColumn(TERM, term()), of_replicas, C.VALID_FROM, C.REPLICA_ID, TERM)
     cuts = own(parts.truncations, cut, C.EVENT_TIME)
     return Timelines(
-        leader_timeline=LEADER_TIMELINE.conform(_renumbered(leaders, ahead)),
-        replica_timeline=REPLICA_TIMELINE.conform(_renumbered(_until_next(replicas, seen.replicas), ahead)),
+        leader_timeline=LEADER_TIMELINE.conform(_renumbered(leaders)),
+        replica_timeline=REPLICA_TIMELINE.conform(_renumbered(_lasting(replicas))),
         truncations=TRUNCATIONS.conform(_with_highest_hw(cuts, leaders)),
     )
 
@@ -46,26 +49,30 @@ def _ahead(leaders: DataFrame) -> DataFrame:
     )
 
 
-def _renumbered(rows: DataFrame, ahead: DataFrame) -> DataFrame:
+def _renumbered(rows: DataFrame) -> DataFrame:
     """Return the rows with the event_seq they have in one piece."""
-    numbered = rows.withColumn(TERM, term()).join(F.broadcast(ahead), C.on_partition(TERM, STRETCH), "left")
-    return numbered.withColumn(C.EVENT_SEQ, F.col(C.EVENT_SEQ) + F.coalesce("ahead", F.lit(0)))
+    return rows.withColumn(C.EVENT_SEQ, F.col(C.EVENT_SEQ) + F.coalesce("ahead", F.lit(0)))
 
 
-def _until_next(rows: DataFrame, seen: DataFrame) -> DataFrame:
-    """Return the replicas' states, the last one of each stretch until the first one of a later stretch.
+def _until(replicas: DataFrame) -> DataFrame:
+    """One row per replica, stretch and leadership: `next`, when the replica's first state of a later stretch begins.
 
     First by leadership, and not by time: a leader that was deposed may have been the last to know.
     """
     replica: list[str] = C.on_partition(C.REPLICA_ID)
     along = Window.partitionBy(*replica).orderBy(STRETCH)
-    begins = seen.where(F.col(FIRST_OWN).isNotNull()).groupBy(*replica, STRETCH)
+    begins = replicas.where(F.col(FIRST_OWN).isNotNull()).groupBy(*replica, STRETCH)
     first = begins.agg(F.min(F.struct(TERM, FIRST_OWN)).alias("first"))
     later = first.select(*replica, STRETCH, F.lead("first").over(along)[FIRST_OWN].alias("next"))
-    known = rows.join(F.broadcast(later), [*replica, STRETCH], "left")
+    # A row for each there is: what finds none is no part of a stretch.
+    return replicas.select(*replica, STRETCH, TERM).join(later, [*replica, STRETCH], "left")
+
+
+def _lasting(rows: DataFrame) -> DataFrame:
+    """Return the replicas' states, the last one of each stretch until the first one of a later stretch."""
     is_last = F.col(C.VALID_TO).isNull() | (F.unix_micros(C.VALID_TO) > F.col(UNTIL_US))
     ends = F.when(F.col(STRETCH).isNotNull() & is_last, F.col("next")).otherwise(F.col(C.VALID_TO))
-    return known.withColumn(C.VALID_TO, ends)
+    return rows.withColumn(C.VALID_TO, ends)
 
 
 def _with_highest_hw(cuts: DataFrame, leaders: DataFrame) -> DataFrame:

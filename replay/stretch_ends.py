@@ -59,8 +59,7 @@ def _not_met(
     Times first, states of the few rows at them by a join: the greatest struct of a group would be found by sorting all
     rows, and a semi-join is done before a row's values are made.
     """
-    found = _ends(seen, of)
-    ends = found.toDF(*found.columns)  # columns of its own: what is kept has those of `rows`, which it is joined with
+    ends = _ends(seen, of)
     times = F.array(*[F.timestamp_micros(f"last_{bound}.us") for bound in BOUNDS])
     parts = cut.select(*C.PARTITION_KEY, STRETCH, PART_ID)
     at = ends.join(parts, C.on_partition(STRETCH)).withColumn(time, F.explode(F.array_distinct(times)))

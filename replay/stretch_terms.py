@@ -40,10 +40,10 @@ def terms(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> Terms:
     `seq_…` of the last row up to the bound, `after_…` (boolean: some row is later); `first_own`.
     """
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
-    return Terms(
-        keep(_terms(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY), is_small=True),
-        keep(_terms(parts.replica_timeline, cut, C.VALID_FROM, replica), is_small=True),
-    )
+    leaders = keep(_terms(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY), is_small=True)
+    replicas = keep(_terms(parts.replica_timeline, cut, C.VALID_FROM, replica), is_small=True)
+    # Columns of their own: what is kept has those of the rows it was made of, and is joined with.
+    return Terms(leaders.toDF(*leaders.columns), replicas.toDF(*replicas.columns))
 
 
 def _terms(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str]) -> DataFrame:
@@ -67,17 +67,20 @@ def timed(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
     return hot.withColumns({"us": F.unix_micros(time), TERM: term()})
 
 
-def placed(rows: DataFrame, cut: DataFrame) -> DataFrame:
-    """Return the rows under their partition's own topic id, with their stretch and its bounds; NULL where not hot."""
-    bounds = cut.drop(SINCE_US).withColumnRenamed(C.TOPIC_ID, "whole_id")
-    part = [C.CLUSTER_ID, C.TOPIC, C.PARTITION]
+def placed(rows: DataFrame, known: DataFrame, *by: str) -> DataFrame:
+    """Return the rows under their partition's own topic id, with their stretch and its bounds; NULL where not hot.
+
+    `known` is `stretches.stretches`, or that with a row for each value of the columns `by`, and what is known of it.
+    """
+    bounds = known.drop(SINCE_US).withColumnRenamed(C.TOPIC_ID, "whole_id")
+    part = (C.CLUSTER_ID, C.TOPIC, C.PARTITION, PART_ID, *by)
     under = rows.withColumnRenamed(C.TOPIC_ID, PART_ID)
-    placed = under.join(F.broadcast(bounds), [*map(str, part), PART_ID], "left")
+    placed = under.join(F.broadcast(bounds), [*map(str, part)], "left")
     return placed.withColumn(C.TOPIC_ID, F.coalesce("whole_id", PART_ID)).drop("whole_id", PART_ID)
 
 
-def own(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:
-    """Return the rows that are of their stretch's own time, and all of a partition that is not cut."""
+def own(rows: DataFrame, known: DataFrame, time: str, *by: str) -> DataFrame:
+    """Return the rows that are of their stretch's own time, and all of a partition that is not cut, as `placed`."""
     us = F.unix_micros(time)
     is_own = (us > F.col(FROM_US)) & (us <= F.col(UNTIL_US))
-    return placed(rows, cut).where(F.col(STRETCH).isNull() | is_own)
+    return placed(rows, known, *by).where(F.col(STRETCH).isNull() | is_own)

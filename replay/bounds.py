@@ -11,9 +11,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.event_types import event, is_event
+from replay.event_types import event, is_event, is_event_of
 from replay.high_watermark import holds
-from replay.in_sync import is_fetch_of
 from replay.leaderships import STATED_HW
 from replay.log_ends import DUMPED_END
 from replay.windows import from_here, place, so_far
@@ -73,7 +72,7 @@ def _is_unsure(slots: int) -> Column:
     silence = last(is_event(N.SILENCE))
     heard = last(is_event(EventType.APPEND)) > silence
     for i in range(slots):
-        fetched = last(is_fetch_of(i)) > silence
+        fetched = last(is_event_of(i, EventType.FETCH)) > silence
         heard = heard & (~holds(i, F.col(N.JOINING_MASK)) | F.coalesce(fetched, F.lit(False)))
     unheard = silence.isNotNull() & ~F.coalesce(heard, F.lit(False))
     # Before 2.4 the line of an election states no HW; of one that does, the HW may rise a moment later.
@@ -85,7 +84,7 @@ def _is_unsure(slots: int) -> Column:
 def _begins_silent() -> Column:
     """Return whether the event begins a leadership of which nothing more is told."""
     begins = is_event(EventType.BECOME_LEADER)
-    return F.coalesce(begins & (is_event(N.SILENCE, of=F.lead(N.EVENT).over(place()))), F.lit(False))
+    return F.coalesce(begins & is_event(N.SILENCE, of=F.lead(N.EVENT).over(place())), F.lit(False))
 
 
 def _surely_reached() -> Column:

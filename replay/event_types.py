@@ -26,6 +26,11 @@ def is_event(*event_types: str, of: Column | None = None) -> Column:
     return number.isin(*[_TYPES.index(str(one)) for one in event_types])
 
 
+def is_event_of(slot: int, *event_types: str) -> Column:
+    """Return whether the event is of one of these types, and of the replica in `slot`."""
+    return is_event(*event_types) & (F.col(N.SLOT) == slot)
+
+
 def is_public() -> Column:
     """Return whether the event has a row in `leader_timeline`; the engine's own have none."""
     return F.col(N.EVENT) < len(EventType)

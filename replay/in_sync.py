@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import in_mask
-from replay.event_types import is_event
+from replay.event_types import is_event, is_event_of
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import before as rows_before
@@ -21,11 +21,6 @@ from schemas.kinds import EventType as E
 
 NEVER_US = 0
 """lastCaughtUpTimeMs of a replica that was not in the ISR when the leadership began."""
-
-
-def is_fetch_of(slot: int) -> Column:
-    """Return whether the event is a fetch of the replica in `slot`."""
-    return is_event(E.FETCH) & (F.col(N.SLOT) == slot)
 
 
 def now_us() -> Column:
@@ -41,7 +36,7 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
     """
     previous: dict[str, Column] = {}
     for i in range(slots):
-        fetched = is_fetch_of(i)
+        fetched = is_event_of(i, E.FETCH)
         kept = is_event(E.BECOME_LEADER) & ~F.col(N.IS_NEW_LEADER)
         begun = F.struct(
             F.col(C.LOG_END_OFFSET).alias("leo"),
@@ -52,7 +47,7 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
     caught: dict[str, Column] = {}
     for i in range(slots):
         before = F.col(slot_column("previous", i))
-        fetched = is_fetch_of(i)
+        fetched = is_event_of(i, E.FETCH)
         proof = (
             F.when(fetched & (F.col(C.FETCH_OFFSET) >= F.col(C.LOG_END_OFFSET)), now_us())
             .when(fetched & F.col(N.IS_PROVEN_CAUGHT_UP), now_us())

@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import follows, in_mask
-from replay.event_types import is_event
-from replay.in_sync import is_caught_up, is_fetch_of, now_us
+from replay.event_types import is_event, is_event_of
+from replay.in_sync import is_caught_up, now_us
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import carried, so_far
@@ -59,7 +59,7 @@ def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
         N.RISEN_AT_LEAST: F.coalesce(F.max(told).over(so_far()), F.lit(UNKNOWN_OFFSET)),
     }
     for i in range(slots):
-        last[slot_column("last_fetch", i)] = carried(F.when(is_fetch_of(i), fetched), so_far())
+        last[slot_column("last_fetch", i)] = carried(F.when(is_event_of(i, EventType.FETCH), fetched), so_far())
     held = [F.when(_is_waited_for(i), F.col(slot_column(C.REMOTE_LEO, i))) for i in range(slots)]
     most = F.least(F.col(C.LOG_END_OFFSET), *held)
     risen = F.greatest(F.col(N.RISEN_TO), F.max(F.when(F.col(C.IS_ISR_INFERRED), most)).over(so_far()))

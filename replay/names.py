@@ -74,7 +74,6 @@ ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a divisio
 LEADERSHIP = (PARTITION_NUMBER, TENURE, C.LEADER_EPOCH, INCARNATION)
 """One leadership of one broker process; the unit of replay. Four numbers: a sort compares them at every step."""
 
-
 IN_ORDER = (ORDER_NS, STREAM_RANK, STREAM_POS)
 """The total order within a leadership."""
 

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
-from replay.event_types import is_event
+from replay.event_types import is_event, is_event_of
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.passengers import aboard, ashore
@@ -42,11 +42,6 @@ _SHOWN = (
 """Passengers: what a state shows besides."""
 
 
-def is_of(event_type: str, slot: int) -> Column:
-    """Return whether the event is of this type, and of the replica in `slot`."""
-    return is_event(event_type) & (F.col(N.SLOT) == slot)
-
-
 def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`."""
     in_order = history(has_returns=profile.has_returns)
@@ -58,8 +53,8 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
     for i in range(slots):
         leads = F.col(N.LEADER_SLOT) == i
-        fetch, response = is_of(EventType.FETCH, i), is_of(N.RESPONSE, i)
-        restart = is_of(N.REPLICA_RESTART, i)
+        fetch, response = is_event_of(i, EventType.FETCH), is_event_of(i, N.RESPONSE)
+        restart = is_event_of(i, N.REPLICA_RESTART)
         taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
         leo = (
             F.when(fetch | restart, F.col(C.FETCH_OFFSET))

@@ -7,10 +7,10 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
-from replay.event_types import is_event
+from replay.event_types import is_event, is_event_of
 from replay.leaderships import LOADED_HW
 from replay.names import slot_column
-from replay.own_states import LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, is_of, with_own_state
+from replay.own_states import LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, with_own_state
 from replay.passengers import unpacked
 from replay.profile import Profile
 from schemas import columns as C
@@ -62,7 +62,7 @@ def _may_change(slot: int) -> Column:
     A leader is touched by every event, and few change what it has: whether one does is seen beside the event before.
     """
     leads = F.col(N.LEADER_SLOT) == slot
-    own = is_of(EventType.FETCH, slot) | is_of(N.RESPONSE, slot) | is_of(N.REPLICA_RESTART, slot)
+    own = is_event_of(slot, EventType.FETCH, N.RESPONSE, N.REPLICA_RESTART)
     everyone = (EventType.BECOME_LEADER, EventType.ISR_CHANGE, EventType.WITNESS)
     # Of an epoch whose requests nobody logged, followers' own lines tell: `replay.told_replicas`.
     touched = (own | is_event(*everyone)) & ~F.col(N.IS_UNHEARD)

@@ -14,14 +14,10 @@ from schemas import columns as C
 from schemas.kinds import EventType
 
 
-def is_fetch() -> Column:
-    """Return whether the event is a fetch."""
-    return is_event(EventType.FETCH)
-
-
 def without_refused(ordered: DataFrame) -> DataFrame:
     """Return the events without the fetches that were refused: they had their say, the fetcher's LEO."""
-    return ordered.where(~F.coalesce(is_fetch() & ~F.col("is_accepted"), F.lit(False))).drop("is_accepted")
+    refused = is_event(EventType.FETCH) & ~F.col("is_accepted")
+    return ordered.where(~F.coalesce(refused, F.lit(False))).drop("is_accepted")
 
 
 def is_answered() -> Column:
@@ -30,7 +26,7 @@ def is_answered() -> Column:
     Refused and diverging fetches are not, but for those in purgatory: they were accepted at first. A response that
     omits the partition changes nothing at the follower.
     """
-    return is_fetch() & F.col("is_accepted") & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
+    return is_event(EventType.FETCH) & F.col("is_accepted") & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
 
 
 def taken_ns(asked_ns: Column, built_us: Column, next_fetch_us: Column) -> Column:

@@ -13,13 +13,14 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.event_types import is_event_of
 from replay.high_watermark import allows, holds
-from replay.in_sync import is_fetch_of
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import carried, so_far
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType
 
 
 def unheard_offset(then: Column) -> Column:
@@ -35,10 +36,8 @@ def unheard_offset(then: Column) -> Column:
 
 def unheard(slots: int) -> dict[str, Column]:
     """Return, by slot, what its last fetch says of a missing one."""
-    return {
-        slot_column(N.UNHEARD_OFFSET, i): carried(F.when(is_fetch_of(i), F.col(N.UNHEARD_OFFSET)), so_far())
-        for i in range(slots)
-    }
+    missing = [F.when(is_event_of(i, EventType.FETCH), F.col(N.UNHEARD_OFFSET)) for i in range(slots)]
+    return {slot_column(N.UNHEARD_OFFSET, i): carried(missing[i], so_far()) for i in range(slots)}
 
 
 def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataFrame:

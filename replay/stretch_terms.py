@@ -27,33 +27,40 @@ FIRST_OWN = "first_own"
 
 @dataclass(frozen=True)
 class Terms:
-    """What stretches saw of leaderships: of each `leaders` saw, and what of each replica, a row a leadership."""
+    """What stretches saw of each leadership, of a leader and of each replica.
+
+    Columns: the partition key (and replica_id), stretch, `term`; by `BOUNDS`, `last_…` (bigint, microseconds) of the
+    last row up to the bound, and `after_…` (boolean: some row is later).
+    """
 
     leaders: DataFrame
+    """One row per stretch and leadership; `seq_…`, by `BOUNDS`, is the event_seq of the last row up to the bound."""
     replicas: DataFrame
+    """One row per stretch, replica and leadership, with `first_own`."""
 
 
 def terms(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> Terms:
-    """Return what each stretch saw; `parts` is a replay of `stretches.split`.
-
-    Columns: the partition key (and replica_id), stretch, `term`; by `BOUNDS`, `last_…` (bigint, microseconds) and
-    `seq_…` of the last row up to the bound, `after_…` (boolean: some row is later); `first_own`.
-    """
+    """Return what each stretch saw; `parts` is a replay of `stretches.split`."""
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
-    leaders = keep(_terms(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY), is_small=True)
-    replicas = keep(_terms(parts.replica_timeline, cut, C.VALID_FROM, replica), is_small=True)
+    numbers = [F.max(F.when(_up_to(bound), F.col(C.EVENT_SEQ))).alias(f"seq_{bound}") for bound in BOUNDS]
+    is_own = ~_up_to(FROM_US) & _up_to(UNTIL_US)
+    first_own = F.min(F.when(is_own, F.col(C.VALID_FROM))).alias(FIRST_OWN)
+    leaders = keep(_terms(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, *numbers), is_small=True)
+    replicas = keep(_terms(parts.replica_timeline, cut, C.VALID_FROM, replica, first_own), is_small=True)
     # Columns of their own: what is kept has those of the rows it was made of, and is joined with.
     return Terms(leaders.toDF(*leaders.columns), replicas.toDF(*replicas.columns))
 
 
-def _terms(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str]) -> DataFrame:
-    up_to = {bound: F.col("us") <= F.col(bound) for bound in BOUNDS}
+def _terms(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], *besides: Column) -> DataFrame:
     return timed(rows, cut, time).groupBy(*of, STRETCH, TERM).agg(
-        *[F.max(F.when(is_it, F.col("us"))).alias(f"last_{bound}") for bound, is_it in up_to.items()],
-        *[F.max(F.when(is_it, F.col(C.EVENT_SEQ))).alias(f"seq_{bound}") for bound, is_it in up_to.items()],
-        *[F.bool_or(~is_it).alias(f"after_{bound}") for bound, is_it in up_to.items()],
-        F.min(F.when(~up_to[FROM_US] & up_to[UNTIL_US], F.col(time))).alias(FIRST_OWN),
+        *[F.max(F.when(_up_to(bound), F.col("us"))).alias(f"last_{bound}") for bound in BOUNDS],
+        *[F.bool_or(~_up_to(bound)).alias(f"after_{bound}") for bound in BOUNDS],
+        *besides,
     )  # fmt: skip
+
+
+def _up_to(bound: str) -> Column:
+    return F.col("us") <= F.col(bound)
 
 
 def term() -> Column:

@@ -35,6 +35,13 @@ def plan_of(frame: DataFrame) -> str:
     return str(frame._jdf.queryExecution().executedPlan().toString())
 
 
+def ordered_of(landed: dict[str, DataFrame], profile: Profile) -> DataFrame:
+    """The events of the landing tables, in order."""
+    roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
+    begun, restarts = leaderships(roles).localCheckpoint(), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
+    return ordered_events(landed, begun, restarts, ends(roles), assigned, SLOTS, profile)
+
+
 @pytest.fixture(scope="module")
 def landed(spark: SparkSession) -> dict[str, DataFrame]:
     """A history's landing tables."""
@@ -79,11 +86,7 @@ def test_events_are_shuffled_once_and_sorted_four_times(
     landed: dict[str, DataFrame], profile: Profile, windows: int
 ) -> None:
     """By stream, by replica, by the clock, and by the evidence: every other window goes along with one of these."""
-    roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
-    begun, restarts = leaderships(roles).localCheckpoint(), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
-    ended = ends(roles)
-    ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, profile)
-    plan = plan_of(remembered(ordered, SLOTS, profile))
+    plan = plan_of(remembered(ordered_of(landed, profile), SLOTS, profile))
 
     assert len(re.findall(r"Exchange hashpartitioning\(partition_number", plan)) == 1
     assert len(re.findall(r"Sort \[partition_number", plan)) == 4
@@ -92,10 +95,7 @@ def test_events_are_shuffled_once_and_sorted_four_times(
 
 def test_what_is_never_null_is_known_to_be(landed: dict[str, DataFrame]) -> None:
     """A column that may be NULL is looked at, row by row, in every window that it goes through."""
-    roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
-    begun, restarts = leaderships(roles), follower_restarts(roles, landed[BROKER_STATEMENTS.name])
-    ordered = ordered_events(landed, begun, restarts, ends(roles), assigned, SLOTS, PLAIN)
-    known = {field.name for field in ordered.schema if not field.nullable}
+    known = {field.name for field in ordered_of(landed, PLAIN).schema if not field.nullable}
 
     assert {N.EVENT, N.SLOT, *N.LEADERSHIP, *N.IN_ORDER} <= known
 

@@ -91,7 +91,9 @@ def numbered_on(states: DataFrame, settled: Settled, assigned: DataFrame) -> Dat
     The last public event up to the moment is the same in both; `continued.unlike` tells where it is not.
     """
     moment = F.expr(N.ORDER_US) <= settled.until_us
-    counted = states.where(is_public() & moment).groupBy(*N.LEADERSHIP).agg(F.max(C.EVENT_SEQ).alias("counted"))
+    # With their partition's key: the moment may be one for each cluster.
+    named = states.where(is_public()).join(F.broadcast(assigned), N.PARTITION_NUMBER)
+    counted = named.where(moment).groupBy(*N.LEADERSHIP).agg(F.max(C.EVENT_SEQ).alias("counted"))
     stood = settled.leaderships.join(assigned, C.on_partition()).select(N.PARTITION_NUMBER, *_LEADERSHIP, LAST_SEQ)
     both = counted.join(stood, [N.PARTITION_NUMBER, *_LEADERSHIP])
     ahead = both.select(*N.LEADERSHIP, (F.col(LAST_SEQ) - F.col("counted")).alias("ahead"))

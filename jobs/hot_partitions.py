@@ -30,8 +30,9 @@ _MOST, _QUANTILES = 99, 500
 """Stretches of a partition at the most, and parts of its requests that they are made of: some have one more."""
 _HAS_OUTSIDERS = "has_outsiders"
 """boolean, TRUE or NULL: some replica of the partition was outside its ISR at some time."""
-_REACHES = 5
-"""A stretch lasts at least as many times what it replays before and after itself."""
+_REACHES, _REACHES_TO_SPARE = 5, 10
+"""A stretch lasts at least as many times what it replays before and after itself; and looks farther than it has to if
+it lasts as many times that. What is replayed twice is a cost."""
 
 
 def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile, assigned: DataFrame) -> DataFrame | None:
@@ -80,7 +81,7 @@ def _hot(counts: DataFrame, least: int, profile: Profile) -> DataFrame:
         lagging, never = reach_us(profile, *apart_us), reach_us(no_outsiders, *apart_us)
         return F.when(F.col(_HAS_OUTSIDERS), lagging).otherwise(never)
 
-    around = F.floor(lasts / wanted / _REACHES) * SECOND_US
+    around = F.floor(lasts / wanted / _REACHES_TO_SPARE) * SECOND_US
     most = F.floor(lasts * SECOND_US / (F.col("reach_us") * _REACHES))
     return (
         counts.crossJoin(F.broadcast(total))

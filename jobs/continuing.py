@@ -14,13 +14,14 @@ from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
 from replay.continued import additions, unlike
+from replay.keep import Keep
 from replay.news import UNTIL_US, reach_us, settled_until
 from replay.profile import Profile
 from replay.settled import Settled, settled_leaderships, up_to
 from replay.shown import untold_isrs
 from replay.silence import silent_moments
 from replay.tail import is_later, tail_of
-from replay.timelines import Keep, Timelines, reconstruct
+from replay.timelines import Timelines, reconstruct
 from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, TRUNCATIONS
 

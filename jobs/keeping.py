@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from pyspark.sql import DataFrame
 
-from replay.timelines import Keep
+from replay.keep import Keep
 
 HOW = "spark.tidegauge.keep"
 """Setting of what is done with large stages: `persist` (the default), or `checkpoint`, which also cuts the plan off.

@@ -14,12 +14,15 @@ from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
 from replay.apart import only, put_in_place
 from replay.assignment import assignments
+from replay.keep import Keep
+from replay.leader_rows import undoubted
 from replay.profile import Profile
+from replay.replayed import replayed
 from replay.stitched import stitched
 from replay.stretch_ends import unstitched
 from replay.stretch_terms import terms
 from replay.stretches import split
-from replay.timelines import Keep, Timelines, reconstruct
+from replay.timelines import Timelines, reconstruct, shown
 
 
 @dataclass(frozen=True)
@@ -51,10 +54,12 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
     """
     with step("replay hot partitions") as replaying:
         pieces = split(landed, cut)
-        parts = reconstruct(pieces, keep(assignments(pieces), is_small=True), slots, profile, keep)
+        states = replayed(pieces, keep(assignments(pieces), is_small=True), slots, profile, keep)
+        parts = shown(states, slots, profile)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         seen = terms(parts, cut, keep)
-        looks = [keep(found.distinct(), is_small=True) for found in unstitched(parts, cut, seen)]
+        leaders = undoubted(states.leaders, slots, profile)
+        looks = [keep(found.distinct(), is_small=True) for found in unstitched(parts, leaders, cut, seen)]
         found = [look for look in looks if not look.isEmpty()]
         replaying.note = f"{cut.count()} stretches"
     timelines = stitched(parts, cut, seen)

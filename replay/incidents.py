@@ -18,6 +18,7 @@ from replay.divergence import divergences
 from replay.elections import elections, regressions, times_without_leader, unclean_elections
 from replay.findings import with_id
 from replay.isr_story import isr_changes, isr_steps, times_under_min_isr
+from replay.keep import Keep
 from replay.loss_ledger import loss_findings
 from replay.losses import losses
 from replay.profile import Profile
@@ -25,7 +26,6 @@ from replay.silent_cuts import silent_truncations
 from replay.spans import contacts, spans
 from replay.stale_members import stale_isr_members
 from replay.stalls import stalled_high_watermarks
-from replay.timelines import Keep
 
 
 def incidents(

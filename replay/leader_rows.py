@@ -57,8 +57,16 @@ def with_high_watermark(
 
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
+    return _rows(with_undecided(known.where(is_public()), slots, profile), slots, profile)
+
+
+def undoubted(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the same, before the next event puts a row's HW in doubt (`replay.undecided`): no row needs another."""
+    return _rows(known.where(is_public()), slots, profile)
+
+
+def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
     joining, nobody = F.col(N.JOINING_MASK), F.array().cast("array<int>")
-    public = with_undecided(known.where(is_public()), slots, profile)
     return T.LEADER_TIMELINE.conform(
         public.withColumns(
             {

@@ -16,15 +16,16 @@ from replay.timelines import Timelines
 from schemas import columns as C
 
 
-def unstitched(parts: Timelines, cut: DataFrame, seen: Terms) -> list[DataFrame]:
+def unstitched(parts: Timelines, leaders: DataFrame, cut: DataFrame, seen: Terms) -> list[DataFrame]:
     """Frames of one row per partition (its key) in which two stretches do not meet in the same state.
 
     Several, to be looked at one after the other: each has the plan of a replay in it. `parts` and `seen` are as
-    `stitched.stitched` has them.
+    `stitched.stitched` has them, `leaders` are the leaders' rows, `leader_rows.undoubted`: of some thousand rows their
+    neighbours are not looked for among millions.
     """
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
     return [
-        _not_met(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state(), seen.leaders),
+        _not_met(leaders, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state(), seen.leaders),
         _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE), seen.replicas),
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
         _unexplained(own(parts.truncations, cut, C.EVENT_TIME)),

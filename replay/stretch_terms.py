@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.keep import Keep, as_it_is
 from replay.sequence import incarnation_of
 from replay.stretch_requests import PART_ID, SINCE_US, STRETCH
 from replay.stretches import FROM_US, UNTIL_US
-from replay.timelines import Keep, Timelines, as_it_is
+from replay.timelines import Timelines
 from schemas import columns as C
 
 TERM = "term"

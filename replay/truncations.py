@@ -6,8 +6,6 @@ state explains is a cut whose fetches were not logged, and stands for itself.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -25,10 +23,13 @@ _CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFOR
 
 
 def truncations(
-    landed: Mapping[str, DataFrame], states: DataFrame, profile: Profile, settled: Settled | None = None
+    statements: DataFrame, states: DataFrame, profile: Profile, settled: Settled | None = None
 ) -> DataFrame:
-    """One row per truncation that removed records, of `schemas.tables.TRUNCATIONS`; `states` is `replica_states`."""
-    rebuilt, stated = _rebuilt(states, profile), _stated(landed)
+    """One row per truncation that removed records, of `schemas.tables.TRUNCATIONS`.
+
+    `statements` are the landed ones, `states` is `replica_rows.replica_states` with its partitions' keys.
+    """
+    rebuilt, stated = _rebuilt(states, profile), _stated(statements)
     if settled is not None:
         rebuilt, stated = since_then(rebuilt, settled), stated.where(~up_to(settled.since_us, C.EVENT_TIME))
     both = (
@@ -91,13 +92,13 @@ def _rebuilt(states: DataFrame, profile: Profile) -> DataFrame:
     ).where((F.col(C.TO_OFFSET) >= 0) & (F.col(C.TO_OFFSET) < F.col(C.FROM_OFFSET)))  # fmt: skip
 
 
-def _stated(landed: Mapping[str, DataFrame]) -> DataFrame:
+def _stated(statements: DataFrame) -> DataFrame:
     """One row per "Truncating to offset" line, with the LEO the replica last stated before it, by its own clock."""
     log_ends = (StatementKind.BECAME_FOLLOWER_LEO, StatementKind.BECAME_LEADER_LEO, StatementKind.LOADED_LEO)
     own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
     before = own.rowsBetween(FIRST, -1)
     says_leo = F.col(C.KIND).isin(*[str(kind.value) for kind in log_ends])
-    said = landed[T.BROKER_STATEMENTS.name].withColumns(
+    said = statements.withColumns(
         {
             "leo_said": F.last(F.when(says_leo, F.col(C.OFFSET)), ignorenulls=True).over(before),
             "epoch_said": F.last(F.when(says_leo, F.col(C.LEADER_EPOCH)), ignorenulls=True).over(before),

@@ -12,12 +12,13 @@ from pyspark.sql import functions as F
 from jobs import whole_replay
 from replay.assignment import assignments
 from replay.continued import additions, is_in_force, unlike
+from replay.keep import Keep
 from replay.news import UNTIL_US, reach_us, settled_until
 from replay.profile import Profile
 from replay.settled import Settled, settled_leaderships, up_to
 from replay.stretches import stretches
 from replay.tail import tail_of
-from replay.timelines import Keep, Timelines, reconstruct
+from replay.timelines import Timelines, reconstruct
 from tests.engine import Row, each_by_its_own, landed_from, profile
 from tests.twin.histories import combined, history
 from tests.twin.rows import DAWN

@@ -15,9 +15,10 @@ from replay.leader import remembered
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile
+from replay.replayed import ordered_events
 from replay.restarts import follower_restarts
 from replay.starts import last_responses, leadership_starts
-from replay.timelines import ordered_events, reconstruct
+from replay.timelines import reconstruct
 from schemas import columns as C
 from schemas.tables import BROKER_STATEMENTS
 from tests.engine import landed_from

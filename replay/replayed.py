@@ -1,0 +1,109 @@
+"""The plan, as far as states: landed events in, what each leader knew and each replica had after them out.
+
+events -> placed in leaderships -> ordered by clock -> decided by evidence -> responses -> sequenced -> states
+-> starts folded across leaderships.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import named
+from replay.bounds import with_bounds
+from replay.ends import ends
+from replay.events import events
+from replay.evidence import decided_by_evidence
+from replay.keep import Keep, as_it_is
+from replay.leader import remembered
+from replay.leader_rows import with_high_watermark
+from replay.leaderships import leaderships, roles_with_loads, with_context
+from replay.log_ends import log_ends
+from replay.order import ordered_by_clock
+from replay.placed import placed
+from replay.profile import Profile
+from replay.replica_rows import replica_states
+from replay.responses import with_responses
+from replay.restarts import follower_restarts
+from replay.settings import with_min_isr_changes
+from replay.settled import Settled, numbered_on
+from replay.shown import with_shown_leaderships
+from replay.stable import transactions, with_last_stable_offset
+from replay.starts import last_responses, leadership_starts
+from replay.told import told_by_leaders
+from replay.told_replicas import told_replicas, with_told_replicas
+from replay.untold import with_untold_leaderships
+from schemas import columns as C
+from schemas import tables as T
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What was known after each event."""
+
+    leaders: DataFrame
+    """One row per event, the engine's own too: what its leader knew, as `leader_rows.leader_timeline` wants it."""
+    replicas: DataFrame
+    """One row per change of a replica's own state, as `replica_rows.replica_timeline` wants it."""
+    statements: DataFrame
+    """What brokers said, as landed, and what stands for lines that no log has."""
+
+
+def ordered_events(
+    landed: Mapping[str, DataFrame],
+    begun: DataFrame,
+    restarts: DataFrame,
+    ended: DataFrame,
+    assigned: DataFrame,
+    slots: int,
+    profile: Profile,
+) -> DataFrame:
+    """One row per event at a leader, in order: by its clock, by what is certain, and by the evidence of responses."""
+    context = with_min_isr_changes(
+        with_context(begun, assigned, landed[T.BROKER_STATEMENTS.name]), landed[T.SETTINGS.name]
+    )
+    happened = events(landed, begun, restarts, ended, profile)
+    gathered = placed(happened, context, slots).repartition(N.PARTITION_NUMBER)
+    return with_responses(decided_by_evidence(ordered_by_clock(gathered, profile), slots, profile))
+
+
+def replayed(
+    landed: Mapping[str, DataFrame],
+    assigned: DataFrame,
+    slots: int,
+    profile: Profile,
+    keep: Keep = as_it_is,
+    settled: Settled | None = None,
+) -> Replayed:
+    """Return the states of all partitions in `landed`; all as `timelines.reconstruct` has it."""
+    landed = with_untold_leaderships(landed)
+    if profile.has_untold_isr:
+        landed = with_shown_leaderships(landed)
+    keep_small = partial(keep, is_small=True)
+    roles = keep_small(roles_with_loads(landed))
+    begun = keep_small(leaderships(roles))
+    restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
+    ended = ends(roles)
+    ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
+    states = keep(remembered(ordered, slots, profile))
+    summaries = last_responses(states, slots)
+    starts = keep_small(leadership_starts(summaries, begun, restarts, assigned, slots, settled))
+    states = states if settled is None else numbered_on(states, settled, assigned)
+    known = with_high_watermark(states, starts, assigned, slots, profile)
+    replicas = replica_states(known, slots, profile)
+    if profile.has_silence:
+        known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
+        told = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
+        replicas = with_told_replicas(replica_states(known, slots, profile), told, known)
+    if profile.has_transactions:
+        stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))
+    else:
+        stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
+    return Replayed(
+        leaders=stable, replicas=named(keep(replicas), assigned), statements=landed[T.BROKER_STATEMENTS.name]
+    )

@@ -17,10 +17,10 @@ from replay.assignment import assignments
 from replay.keep import Keep
 from replay.leader_rows import undoubted
 from replay.profile import Profile
-from replay.replayed import replayed
+from replay.replayed import Replayed, replayed
 from replay.stitched import stitched
-from replay.stretch_ends import unstitched
-from replay.stretch_terms import terms
+from replay.stretch_ends import at_moments, moments, unstitched
+from replay.stretch_terms import Terms, terms
 from replay.stretches import split
 from replay.timelines import Timelines, reconstruct, shown
 
@@ -47,6 +47,10 @@ def whole_replay(landed: Landed, keep: Keep) -> Replay:
     return Replay(in_stretches(landed, keep(cut, is_small=True), slots, profile, keep), profile)
 
 
+_MOST_MOMENTS = 400
+"""As literals of a query; each is two comparisons a row."""
+
+
 def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, keep: Keep) -> Timelines:
     """The timelines with hot partitions cut into stretches; those of which two do not meet are replayed apart.
 
@@ -58,7 +62,7 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         parts = shown(states, slots, profile)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         seen = terms(parts, cut, keep)
-        leaders = undoubted(states.leaders, slots, profile)
+        leaders = undoubted(_at_cuts(states, seen), slots, profile)
         looks = [keep(found.distinct(), is_small=True) for found in unstitched(parts, leaders, cut, seen)]
         found = [look for look in looks if not look.isEmpty()]
         replaying.note = f"{cut.count()} stretches"
@@ -71,3 +75,9 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         apart = reconstruct(alone, keep(assignments(alone), is_small=True), slots, profile, keep)
         replaying.note = f"{unmet.count()} partitions"
     return put_in_place(apart, timelines, unmet)
+
+
+def _at_cuts(states: Replayed, seen: Terms) -> DataFrame:
+    """The leaders' states at the cuts, and others where they are too many to be named."""
+    us = [row.us for row in moments(seen).limit(_MOST_MOMENTS + 1).collect()]
+    return at_moments(states.leaders, us) if len(us) <= _MOST_MOMENTS else states.leaders

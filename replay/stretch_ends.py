@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay import names as N
 from replay.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
 from replay.continued import LEADER_STATE, REPLICA_STATE, in_order, is_unexplained
+from replay.names import NS_PER_US
 from replay.stretch_requests import PART_ID, STRETCH, TO_US
 from replay.stretch_terms import BOUNDS, TERM, Terms, own, timed
 from replay.stretches import FROM_US, UNTIL_US
@@ -30,6 +34,23 @@ def unstitched(parts: Timelines, leaders: DataFrame, cut: DataFrame, seen: Terms
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
         _unexplained(own(parts.truncations, cut, C.EVENT_TIME)),
     ]
+
+
+def moments(seen: Terms) -> DataFrame:
+    """One row per moment, `us` (bigint, microseconds), at which some leader's last event before a cut was."""
+    ends = _ends(seen.leaders, C.PARTITION_KEY)
+    each = F.explode(F.array(*[f"last_{bound}.us" for bound in BOUNDS]))
+    return ends.select(each.alias("us")).where("us IS NOT NULL").distinct()
+
+
+def at_moments(states: DataFrame, us: Sequence[int]) -> DataFrame:
+    """Return the leaders' states (`replayed.Replayed`) at these moments.
+
+    By literals: a kept stage leaves out batches of rows by the least and the greatest value in them, not by a join.
+    Rows of the others are looked up in a set first.
+    """
+    near = [F.col(N.ORDER_NS).between(one * NS_PER_US, (one + 1) * NS_PER_US - 1) for one in sorted(us)]
+    return states.where(F.expr(N.ORDER_US).isin(*us) & reduce(or_, near, F.lit(False)))
 
 
 def _cut_again(cuts: DataFrame) -> list[DataFrame]:

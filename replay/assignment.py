@@ -77,17 +77,22 @@ def mask_of(replicas: Column, slots: int) -> Column:
 
 def replicas_of(mask: Column, slots: int) -> Column:
     """Return the replica ids (array<int>, ascending) of the slots in `mask`; NULL where that is NULL."""
-    members = [F.when(in_mask(mask, i), F.get(F.col(SLOTS), F.lit(i))) for i in range(slots)]
+    members = [(in_mask(mask, i) & replica_in(i).isNotNull(), replica_in(i)) for i in range(slots)]
     return F.when(mask.isNotNull(), listed(members, "int"))
 
 
-def listed(values: Sequence[Column], of: str) -> Column:
-    """Return those of `values` that are not NULL as an array of the type `of`.
+def replica_in(slot: int) -> Column:
+    """Return the id of the replica in `slot`; NULL beyond the last."""
+    return F.get(F.col(SLOTS), F.lit(slot))
+
+
+def listed(values: Sequence[tuple[Column, Column]], of: str) -> Column:
+    """Return the values whose condition, beside them, holds, as an array of the type `of`.
 
     `array_compact` is a lambda, interpreted row by row, and many times as slow.
     """
     nothing = F.array().cast(f"array<{of}>")
-    return F.concat(*[F.when(value.isNotNull(), F.array(value)).otherwise(nothing) for value in values])
+    return F.concat(*[F.when(is_in, F.array(value)).otherwise(nothing) for is_in, value in values])
 
 
 def follows(slot: int) -> Column:

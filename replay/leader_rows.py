@@ -6,9 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import SLOTS, follows, listed, replicas_of
+from replay.assignment import replica_in, replicas_of
+from replay.by_replica import with_replicas
 from replay.event_types import event_type, is_event, is_public
-from replay.high_watermark import effective_min_isr, holds, is_under_min_isr, smallest_held
+from replay.high_watermark import effective_min_isr, holds, is_under_min_isr
 from replay.inferred_isr import bounds_of_inferred
 from replay.names import slot_column
 from replay.next_roles import REACHED
@@ -57,28 +58,27 @@ def with_high_watermark(
 
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
-    return _rows(with_undecided(known.where(is_public()), slots, profile), slots, profile)
+    public = with_replicas(known.where(is_public()), slots, profile)
+    return _rows(with_undecided(public, slots, profile), slots, profile)
 
 
 def undoubted(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the same, before the next event puts a row's HW in doubt (`replay.undecided`): no row needs another."""
-    return _rows(known.where(is_public()), slots, profile)
+    return _rows(with_replicas(known.where(is_public()), slots, profile), slots, profile)
 
 
 def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    joining, nobody = F.col(N.JOINING_MASK), F.array().cast("array<int>")
+    joining = F.col(N.JOINING_MASK)
+    with_joining = replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots)
     return T.LEADER_TIMELINE.conform(
         public.withColumns(
             {
                 C.EVENT_TYPE: event_type(),
                 C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
-                C.REMOTE_LEO_MAP: _told_or(_remote_leos(slots)) if profile.has_silence else _remote_leos(slots),
-                C.ISR: replicas_of(F.col(N.ISR_MASK), slots),
                 C.IS_ISR_INFERRED: F.col(C.IS_ISR_INFERRED) if profile.has_untold_isr else F.lit(False),
-                C.MAXIMAL_ISR: replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots),
+                C.MAXIMAL_ISR: F.when(joining == 0, F.col(C.ISR)).otherwise(with_joining),
                 C.IS_UNDER_MIN_ISR: is_under_min_isr(),
                 C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(F.lit(UNKNOWN_OFFSET)),
-                C.HIGH_WATERMARK_LIMITED_BY: F.when(F.col(N.IS_UNSURE), nobody).otherwise(_limited_by(slots, joining)),
                 # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
                 # Where lines name two leaders of an epoch, or a member that is no replica, none is picked silently.
                 C.EXACTNESS: F.when(
@@ -102,38 +102,7 @@ def _unheard_of(slots: int) -> Column:
     """Return how far the HW may have risen before the leader's process ended, by requests that it never logged."""
     reached = []
     for i in range(slots):
-        told = F.coalesce(F.try_element_at(F.col(REACHED), _replica(i)), F.col(C.LOG_END_OFFSET))
+        told = F.coalesce(F.try_element_at(F.col(REACHED), replica_in(i)), F.col(C.LOG_END_OFFSET))
         asked = F.greatest(F.col(slot_column(C.REMOTE_LEO, i)), told)
         reached.append(F.when(holds(i, F.col(N.JOINING_MASK)), asked))
     return F.when(is_event(EventType.RESTART), F.least(F.col(C.LOG_END_OFFSET), *reached))
-
-
-def _replica(slot: int) -> Column:
-    return F.get(F.col(SLOTS), F.lit(slot))
-
-
-def _remote_leos(slots: int) -> Column:
-    """Return the leader's idea of every other assigned replica's LEO, by replica id."""
-    others = [follows(i) & _replica(i).isNotNull() for i in range(slots)]
-    replicas = listed([F.when(other, _replica(i)) for i, other in enumerate(others)], "int")
-    leos = [F.when(other, F.col(slot_column(C.REMOTE_LEO, i))) for i, other in enumerate(others)]
-    return F.map_from_arrays(replicas, listed(leos, "bigint"))
-
-
-def _told_or(rebuilt: Column) -> Column:
-    """Return the remote LEOs; while the request log is silent those that the line states, and of others nothing."""
-    told = F.transform_values(
-        rebuilt, lambda replica, _: F.coalesce(F.try_element_at(N.TOLD_REMOTE, replica), F.lit(UNKNOWN_OFFSET))
-    )
-    return F.when(F.col(N.IS_UNSURE), told).otherwise(rebuilt)
-
-
-def _limited_by(slots: int, joining: Column) -> Column:
-    """Return the replicas whose LEO is the smallest that the HW waits for, where that is below the leader's."""
-    smallest = smallest_held(slots, joining)
-    below = smallest < F.col(C.LOG_END_OFFSET)
-    limits = [
-        F.when(below & holds(i, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest), _replica(i))
-        for i in range(slots)
-    ]
-    return listed(limits, "int")

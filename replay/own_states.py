@@ -28,6 +28,8 @@ OPEN = "open"
 """struct per slot: what the replica has if it took its last response: nothing tells, until something does."""
 LEADER_CHANGES = "leader_changes"
 """boolean: the event changes what the leader has."""
+_LEO_NOW, _HW_NOW, _IS_LEFT_OPEN = "leo_now", "hw_now", "is_left_open"
+"""What the event tells of the replica whose it is: bigint, NULL if nothing; and whether it leaves it open."""
 _OF_LEADER = (
     N.TENURE, C.LEADER_EPOCH, N.INCARNATION, N.ISR_MASK, N.ASSIGNED_MASK, C.LOG_END_OFFSET, C.HIGH_WATERMARK,
     C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
@@ -52,36 +54,45 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         return F.coalesce(carried(value, so_far), F.lit(UNKNOWN_OFFSET))
 
     for i in range(slots):
-        leads = F.col(N.LEADER_SLOT) == i
-        fetch, response = is_event_of(i, EventType.FETCH), is_event_of(i, N.RESPONSE)
-        restart = is_event_of(i, N.REPLICA_RESTART)
-        taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
-        leo = (
-            F.when(fetch | restart, F.col(C.FETCH_OFFSET))
-            .when(response & taken, F.col(N.FOLLOWER_LEO))
-            .when(_witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
-        )
-        told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
+        leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
         # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
+        leo = F.coalesce(F.when(own, F.col(_LEO_NOW)), F.when(_witnessed(i), F.col(slot_column(C.REMOTE_LEO, i))))
         columns[slot_column(OWN_LEO, i)] = last(
             F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).otherwise(leo)
         )
         columns[slot_column(OWN_HW, i)] = last(
-            F.when(leads, F.col(C.HIGH_WATERMARK))
-            .when(dropped, UNKNOWN_OFFSET)
-            .when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
-            .otherwise(F.when(response & taken, told))
+            F.when(leads, F.col(C.HIGH_WATERMARK)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
         )
         said = F.struct(
-            (response & ~taken).alias("may_be"),
+            (own & F.col(_IS_LEFT_OPEN)).alias("may_be"),
             F.col(C.LOG_END_OFFSET).alias("leo"),
             F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
         )
-        columns[slot_column(OPEN, i)] = carried(F.when(response | leads | dropped | leo.isNotNull(), said), so_far)
+        tells = is_event_of(i, N.RESPONSE) | leads | dropped | leo.isNotNull()
+        columns[slot_column(OPEN, i)] = carried(F.when(tells, said), so_far)
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
-    carrying = aboard(known.withColumn(_NOW, F.struct(*_OF_LEADER)), passengers, "passengers")
-    return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW)
+    carrying = aboard(_with_what_is_told(known), passengers, "passengers")
+    return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN)
+
+
+def _with_what_is_told(known: DataFrame) -> DataFrame:
+    """Return the events with what each tells of its leader and of its own replica; by slot it is asked again and again.
+
+    Java compiles no method of more than 8,000 bytes, and Spark makes one of all that is between two windows.
+    """
+    response, restart = is_event(N.RESPONSE), is_event(N.REPLICA_RESTART)
+    taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
+    told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
+    asked = is_event(EventType.FETCH, N.REPLICA_RESTART)
+    return known.withColumns(
+        {
+            _NOW: F.struct(*_OF_LEADER),
+            _LEO_NOW: F.when(asked, F.col(C.FETCH_OFFSET)).when(response & taken, F.col(N.FOLLOWER_LEO)),
+            _HW_NOW: F.when(restart, F.col(C.RESPONSE_HIGH_WATERMARK)).when(response & taken, told),
+            _IS_LEFT_OPEN: response & ~taken,
+        }
+    )
 
 
 def _witnessed(slot: int) -> Column:

@@ -34,7 +34,8 @@ _NEXT = (N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, N.ORDER_NS, N.LOCAL_US,
 
 _SHOWN = (
     *C.PARTITION_KEY, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, N.EVENT, C.EVENT_SEQ, C.REPLICA_ID, C.LEADER_ID,
-    N.IS_CONTESTED, SLOTS, N.LEADER_SLOT, N.LOCAL_US, C.MIN_ISR, N.ISR_MASK, N.ASSIGNED_MASK, N.HELD_MASK,
+    N.IS_CONTESTED, SLOTS, N.LOCAL_US, C.MIN_ISR, N.ISR_MASK, N.ASSIGNED_MASK, N.HELD_MASK, C.ISR, C.REMOTE_LEO_MAP,
+    C.HIGH_WATERMARK_LIMITED_BY,
     N.JOINING_MASK, C.LOG_START_OFFSET, C.LOG_END_OFFSET, C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH,
     C.HIGH_WATERMARK, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH, C.EXACTNESS, C.LAST_STABLE_OFFSET,
 )  # fmt: skip
@@ -47,9 +48,8 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     `known` holds the events of `leader_timeline` with their states, without responses and restarts.
     """
     states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
-    passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     neighbours = {"then": F.lead(F.struct(*_NEXT)).over(place()), "was": F.lag(F.struct(*states)).over(place())}
-    seen = ashore(aboard(known, passengers, "passengers").withColumns(neighbours), passengers, "passengers")
+    seen = ashore(aboard(known, _SHOWN, "passengers").withColumns(neighbours), _SHOWN, "passengers")
     swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], _if_next_came_first(slots, profile)))
     here, other = F.col(C.HIGH_WATERMARK), F.col("other")
     low, high = F.col(C.HIGH_WATERMARK_LOW), F.col(C.HIGH_WATERMARK_HIGH)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -120,6 +122,45 @@ def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None
     assert "Window [lead(" in above
     assert "Sort [" in below
     assert re.findall(r"Sort \[|Exchange ", above) == []
+
+
+def test_java_compiles_what_spark_makes_of_a_row(spark: SparkSession, landed: dict[str, DataFrame]) -> None:
+    """Of more than 8,000 bytes it compiles no method, and Spark then copies a row at each step."""
+    longest: list[int] = []
+
+    def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
+        if not is_small:
+            longest.append(longest_method(spark, stage))
+        return stage.localCheckpoint()
+
+    assigned = assignments(landed).localCheckpoint()
+    with settings(spark, {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}):
+        timelines = reconstruct(landed, assigned, SLOTS, PLAIN, keep)
+        longest += [longest_method(spark, one) for one in (timelines.leader_timeline, timelines.replica_timeline)]
+
+    assert len(longest) == 4
+    assert all(0 < size <= 8_000 for size in longest), longest
+
+
+def longest_method(spark: SparkSession, frame: DataFrame) -> int:
+    """Bytes of the longest method that Spark makes of the frame's plan."""
+    assert spark._jvm is not None
+    debug = getattr(spark._jvm.org.apache.spark.sql.execution.debug, "package$").__getattr__("MODULE$")
+    made = debug.codegenStringSeq(frame._jdf.queryExecution().executedPlan())
+    return max((made.apply(i)._3().maxMethodCodeSize() for i in range(made.size())), default=0)
+
+
+@contextmanager
+def settings(spark: SparkSession, other: dict[str, str]) -> Iterator[None]:
+    """Other settings, for a while."""
+    before = {key: spark.conf.get(key) for key in other}
+    try:
+        for key, value in other.items():
+            spark.conf.set(key, value)
+        yield
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, str(value))
 
 
 def test_a_partition_s_replicas_are_told_apart_before_they_are_collected(landed: dict[str, DataFrame]) -> None:

@@ -45,12 +45,17 @@ def in_one_piece(warehouse: Warehouse, target: Path) -> None:
 def floor(warehouse: Warehouse, target: Path, rows_per_event: float) -> None:
     """Read the events, shuffle and sort them once, and write as many rows of both timelines, of cheap values."""
     in_order = _in_order(landed_events(warehouse, CLUSTER)).persist(StorageLevel.MEMORY_AND_DISK)
-    write(target, LEADER_TIMELINE, _filled(in_order, LEADER_TIMELINE))
+    _write_plainly(target, LEADER_TIMELINE, _filled(in_order, LEADER_TIMELINE))
     whole = int(rows_per_event)
     number = whole + F.when(F.pmod(F.hash(*_ORDER), F.lit(1000)) < (rows_per_event - whole) * 1000, 1).otherwise(0)
     each = in_order.withColumn(C.REPLICA_ID, F.explode(F.sequence(F.lit(1), number)))
-    write(target, REPLICA_TIMELINE, _filled(each, REPLICA_TIMELINE))
+    _write_plainly(target, REPLICA_TIMELINE, _filled(each, REPLICA_TIMELINE))
     in_order.unpersist()
+
+
+def _write_plainly(target: Path, table: Table, frame: DataFrame) -> None:
+    """Write the rows as anybody would: a Delta table as Delta makes it if nobody says otherwise."""
+    table.conform(frame).write.format("delta").save(str(target / table.name))
 
 
 _ORDER = (C.PARTITION, C.LEADER_EPOCH, C.EVENT_TIME, C.EVENT_SEQ)

@@ -24,7 +24,7 @@ from jobs.session import describe
 from replay.views import VIEWS, View
 from schemas import columns as C
 from schemas.functions import FUNCTIONS, Function
-from schemas.tables import ALL_TABLES, Table
+from schemas.tables import ALL_TABLES, Table, searched
 
 SCHEMA_VERSION = "3"
 """Bumped when a table of `schemas` gains a column; nothing else may change."""
@@ -157,12 +157,13 @@ class Warehouse:
 
 
 def _properties(table: Table) -> dict[str, str]:
-    """Table properties: versions, and each constraint under the key that `ALTER TABLE … ADD CONSTRAINT` writes.
+    """Table properties: versions, what is noted of files, and each constraint under the key that ALTER TABLE writes.
 
     Given at creation they are in the table's first commit; one ALTER each would be a commit each, after it.
     """
     constraints = {f"delta.constraints.{name}": predicate for name, predicate in table.constraints}
-    return {_VERSION_PROPERTY: SCHEMA_VERSION, "tidegauge.engine_version": __version__, **constraints}
+    noted = {"delta.dataSkippingStatsColumns": ",".join(searched(table))}
+    return {_VERSION_PROPERTY: SCHEMA_VERSION, "tidegauge.engine_version": __version__, **noted, **constraints}
 
 
 def literal_of(cluster_id: str) -> str:

@@ -188,3 +188,14 @@ TIMELINE_TABLES = (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS, INCIDENTS)
 WHAT_IF_TABLES = (WHAT_IF_OUTCOMES, WHAT_IF_TIMELINE)
 CHECK_TABLES = (CHECK_RESULTS, CHECK_VIOLATIONS, PARTITION_VERDICTS)
 ALL_TABLES = (*LANDING_TABLES, *TIMELINE_TABLES, *WHAT_IF_TABLES, *CHECK_TABLES)
+
+
+def searched(table: Table) -> tuple[Field, ...]:
+    """Return the columns of which Delta notes the least and greatest value in each file: whose its rows are, and when.
+
+    By them files are left out. For any other column too it would be worked out for each row that is written, a quarter
+    of what the writing costs; within a file Parquet notes them anyway.
+    """
+    landed = (C.CAPTURE_ID,) if table in LANDING_TABLES else ()
+    whose = (C.CLUSTER_ID, C.RUN_ID, *landed, *table.clustering)
+    return tuple(c for c in table.columns if c in whose or c.type == C.TIME)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
@@ -14,7 +15,7 @@ from jobs.errors import CouldNotRunError
 from jobs.opening import open_warehouse
 from jobs.places import Folder, Home
 from jobs.warehouse import Transaction, Warehouse
-from schemas.tables import ALL_TABLES, INCIDENTS, LEADER_TIMELINE, SOURCE_FILES, Table
+from schemas.tables import ALL_TABLES, FETCH_EVENTS, INCIDENTS, LEADER_TIMELINE, SOURCE_FILES, Table, searched
 from tests.frames import rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.delta]
@@ -62,6 +63,18 @@ def test_every_table_opens_outside_spark_as_declared(spark: SparkSession, tmp_pa
         assert {name for name in properties if name.startswith("delta.constraints.")} == {
             f"delta.constraints.{name}" for name, _ in table.constraints
         }
+
+
+def test_of_files_is_noted_by_what_they_are_searched(warehouse: Warehouse, spark: SparkSession) -> None:
+    """Whose rows they hold, and from when to when: by these columns files are left out, and no others are summed up."""
+    warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("one", "a")), Transaction("t", 1))
+    noted = pa.table(DeltaTable(warehouse.place.location(INCIDENTS)).get_add_actions(flatten=True))
+
+    assert {name.removeprefix("min.") for name in noted.schema.names if name.startswith("min.")} == {
+        "cluster_id", "topic", "partition", "started_at", "ended_at"
+    }  # fmt: skip
+    assert noted["num_records"].to_pylist() == [1]
+    assert searched(FETCH_EVENTS) == ("cluster_id", "capture_id", "topic", "partition", "event_time", "response_time")
 
 
 def test_creating_a_table_again_leaves_it_alone(warehouse: Warehouse, spark: SparkSession) -> None:

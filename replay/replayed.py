@@ -19,7 +19,7 @@ from replay.bounds import with_bounds
 from replay.ends import ends
 from replay.events import events
 from replay.evidence import decided_by_evidence
-from replay.keep import Keep, as_it_is
+from replay.keep import Keep, as_it_is, kept_as_few
 from replay.leader import remembered
 from replay.leader_rows import with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads, with_context
@@ -27,7 +27,7 @@ from replay.log_ends import log_ends
 from replay.order import ordered_by_clock
 from replay.placed import placed
 from replay.profile import Profile
-from replay.replica_rows import replica_states
+from replay.replica_rows import IN_ORDER_OF_REPLICA, replica_states
 from replay.responses import with_responses
 from replay.restarts import follower_restarts
 from replay.settings import with_min_isr_changes
@@ -90,7 +90,7 @@ def replayed(
     restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
     ended = ends(roles)
     ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
-    states = keep(remembered(ordered, slots, profile))
+    states = kept_as_few(remembered(ordered, slots, profile), (*N.LEADERSHIP, *N.IN_ORDER), keep)
     summaries = last_responses(states, slots)
     starts = keep_small(leadership_starts(summaries, begun, restarts, assigned, slots, settled))
     states = states if settled is None else numbered_on(states, settled, assigned)
@@ -104,6 +104,5 @@ def replayed(
         stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))
     else:
         stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
-    return Replayed(
-        leaders=stable, replicas=named(keep(replicas), assigned), statements=landed[T.BROKER_STATEMENTS.name]
-    )
+    kept = kept_as_few(replicas, IN_ORDER_OF_REPLICA, keep)
+    return Replayed(leaders=stable, replicas=named(kept, assigned), statements=landed[T.BROKER_STATEMENTS.name])

@@ -18,6 +18,7 @@ from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile
 from replay.replayed import ordered_events
+from replay.replica_rows import IN_ORDER_OF_REPLICA
 from replay.restarts import follower_restarts
 from replay.starts import last_responses, leadership_starts
 from replay.timelines import reconstruct
@@ -104,7 +105,7 @@ def test_what_is_never_null_is_known_to_be(landed: dict[str, DataFrame]) -> None
 
 
 def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None:
-    """Until when each lasts is found without another shuffle or sort of them."""
+    """Until when each lasts is found without another shuffle or sort of them; what they are sorted by is kept apart."""
     kept: list[DataFrame] = []
 
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
@@ -119,6 +120,8 @@ def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None
     for stage in kept:
         stage.unpersist()
 
+    in_order = ((*N.LEADERSHIP, *N.IN_ORDER), IN_ORDER_OF_REPLICA)
+    assert [{*stage.columns} for stage in kept] == [{*columns, "rest"} for columns in in_order]
     assert "Window [lead(" in above
     assert "Sort [" in below
     assert re.findall(r"Sort \[|Exchange ", above) == []

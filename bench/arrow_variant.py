@@ -1,11 +1,15 @@
-"""The plain job as `applyInArrow` of the NumPy kernel: Spark reads, shuffles and writes, Python workers do the rest."""
+"""The plain job as `applyInArrow` or `applyInPandas` of the NumPy kernel: Spark reads, shuffles and writes.
+
+Python workers do the rest. The rows are as wide as the engine's: what the kernel does not make is a cheap value.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -13,36 +17,71 @@ from pyspark.sql import functions as F
 from bench.inputs import CLUSTER
 from bench.kernel import APPEND, FETCH, ISR, LEADS, UNSAID, states
 from bench.peer import SLOTS
+from bench.spark_variants import cheap
 from jobs.deliveries import landed_events
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.kinds import ChangeKind, StatementKind
-from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, LEADER_CHANGES, PRODUCE_EVENTS
+from schemas.tables import (
+    BROKER_STATEMENTS,
+    FETCH_EVENTS,
+    LEADER_CHANGES,
+    LEADER_TIMELINE,
+    PRODUCE_EVENTS,
+    REPLICA_TIMELINE,
+    Table,
+)
 
 GIVEN = ("partition", "epoch", "us", "kind", "leader", "slot", "leo", "asked", "told", "mask", "start_hw")
 LEADER_COLUMNS = ("partition", "epoch", "us", "kind", "leader", "slot", "log_end", "in_sync", "hw")
 KNOWN = tuple(f"leo_{i}" for i in range(SLOTS))
+_MADE = (*LEADER_COLUMNS, *KNOWN, "told", "next")
+_SCHEMA = ", ".join(f"{name} bigint" for name in _MADE)
+_BOTH = (C.PARTITION, C.LEADER_EPOCH, C.REPLICA_ID, C.LOG_END_OFFSET, C.HIGH_WATERMARK)
+_LEADERS_MADE = (*_BOTH, C.EVENT_TIME, C.EVENT_TYPE, C.LEADER_ID, C.ISR, C.REMOTE_LEO_MAP)
+_REPLICAS_MADE = (*_BOTH, C.VALID_FROM)
+"""What the kernel's columns stand for."""
 
 
-def run(warehouse: Warehouse, target: Path) -> None:
+def in_arrow(warehouse: Warehouse, target: Path) -> None:
     """Write both timelines as Delta."""
-    happened = _events(landed_events(warehouse, CLUSTER))
-    schema = ", ".join(f"{name} bigint" for name in (*LEADER_COLUMNS, *KNOWN, "told", "next"))
-    done = happened.groupBy("partition").applyInArrow(_kernel, schema).persist()
+    _write(_events(landed_events(warehouse, CLUSTER)).groupBy("partition").applyInArrow(_kernel, _SCHEMA), target)
+
+
+def in_pandas(warehouse: Warehouse, target: Path) -> None:
+    """The same with a pandas frame a partition."""
+    _write(_events(landed_events(warehouse, CLUSTER)).groupBy("partition").applyInPandas(_of_frame, _SCHEMA), target)
+
+
+def _write(made: DataFrame, target: Path) -> None:
+    done = made.persist()
     leaders = done.select(*LEADER_COLUMNS, *KNOWN)
     own = done.select("partition", F.col("leader").alias("slot"), "epoch", "us", F.col("log_end").alias("leo"), "hw")
     followers = done.where(F.col("kind") == FETCH).select(
         "partition", "slot", "epoch", "us", F.col("next").alias("leo"), F.least("told", "next").alias("hw")
     )
-    for name, frame in (("leaders", leaders), ("replicas", own.unionByName(followers))):
+    states = own.unionByName(followers)
+    for name, frame in (
+        ("leaders", _as_wide(leaders, LEADER_TIMELINE, _LEADERS_MADE, "log_end")),
+        ("replicas", _as_wide(states, REPLICA_TIMELINE, _REPLICAS_MADE, "leo")),
+    ):
         frame.write.format("delta").mode("overwrite").save(str(target / name))
     done.unpersist()
 
 
+def _as_wide(rows: DataFrame, table: Table, made: Sequence[str], offset: str) -> DataFrame:
+    """Rows of the kernel with every column of the timeline that they stand for, of cheap values but for those made."""
+    return rows.select("*", *[cheap(c, F.col(offset)).alias(c) for c in table.columns if c not in made])
+
+
 def _kernel(table: pa.Table) -> pa.Table:
-    columns = {name: table.column(name).to_numpy() for name in GIVEN}
-    made = states(columns, SLOTS)
-    return pa.table({name: made[name].astype(np.int64) for name in (*LEADER_COLUMNS, *KNOWN, "told", "next")})
+    made = states({name: table.column(name).to_numpy() for name in GIVEN}, SLOTS)
+    return pa.table({name: made[name].astype(np.int64) for name in _MADE})
+
+
+def _of_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    made = states({name: frame[name].to_numpy() for name in GIVEN}, SLOTS)
+    return pd.DataFrame({name: made[name].astype(np.int64) for name in _MADE})
 
 
 def _events(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -17,12 +17,13 @@ Sums = tuple[int, int, int, int]
 
 _ENGINES = ("engine", "in_one_piece")
 """Those that write the timelines as they are."""
+_KERNELS = ("apply_in_arrow", "apply_in_pandas")
 _REMOTES = {
     **dict.fromkeys(_ENGINES, "list_sum(map_values(remote_log_end_offset))"),
     "duckdb_peer": "list_sum(list_filter([leo_1, leo_2, leo_3], lambda leo, i: i <> leader))",
     "polars_peer": "coalesce(leo_0, 0) + coalesce(leo_1, 0) + coalesce(leo_2, 0)",
     "loop_peer": "known - (2 - heard)",
-    "apply_in_arrow": "leo_0 + leo_1 + leo_2 - CASE leader WHEN 0 THEN leo_0 WHEN 1 THEN leo_1 ELSE leo_2 END",
+    **dict.fromkeys(_KERNELS, "leo_0 + leo_1 + leo_2 - CASE leader WHEN 0 THEN leo_0 WHEN 1 THEN leo_1 ELSE leo_2 END"),
 }
 """The sum of the remote LEOs in a row: of all replicas but the leader."""
 
@@ -32,7 +33,7 @@ def sums_of(variant: str, folder: Path) -> Sums:
     remotes = _REMOTES[variant]
     leo = "log_end_offset" if variant in _ENGINES else "log_end"
     hw, own = ("high_watermark", "log_end_offset") if variant in _ENGINES else ("hw", "leo")
-    replica = "slot" if variant == "apply_in_arrow" else "replica_id"
+    replica = "slot" if variant in _KERNELS else "replica_id"
     leaders, replicas = _files(variant, folder)
     with duckdb.connect() as db:
         db.execute("SET threads = 2")
@@ -54,6 +55,6 @@ def _files(variant: str, folder: Path) -> tuple[list[str], list[str]]:
     """The Parquet files of both timelines."""
     if variant in _ENGINES:
         return tuple(DeltaTable(folder / table.name).file_uris() for table in (LEADER_TIMELINE, REPLICA_TIMELINE))  # type: ignore[return-value]
-    if variant == "apply_in_arrow":
+    if variant in _KERNELS:
         return DeltaTable(folder / "leaders").file_uris(), DeltaTable(folder / "replicas").file_uris()
     return [str(folder / "leaders.parquet")], [str(folder / "replicas.parquet")]

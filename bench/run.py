@@ -25,7 +25,8 @@ COLUMNS = (
     "what", "CPU s", "of floor", "µs an event", "wall s", "jobs", "exchanges", "of all rows", "shuffle MiB",
     "spill MiB", "peak MiB", "longest task s",
 )  # fmt: skip
-RATIOS = {"apply_in_arrow": "apply_in_arrow", "duckdb": "duckdb_peer", "polars": "polars_peer"}
+KERNELS = {"apply_in_arrow": arrow_variant.in_arrow, "apply_in_pandas": arrow_variant.in_pandas}
+RATIOS = {**{name: name for name in KERNELS}, "duckdb": "duckdb_peer", "polars": "polars_peer"}
 Variants = Mapping[str, Callable[[], Cost]]
 
 
@@ -54,8 +55,8 @@ def variants_of(
     if not peers:
         return ours
     others = ("duckdb_peer", "polars_peer", *(("loop_peer",) if loop else ()))
-    arrow = partial(of_spark, "apply_in_arrow", partial(arrow_variant.run, warehouse))
-    return ours | {"apply_in_arrow": arrow} | {name: partial(of_peer, name) for name in others}
+    kernels = {name: partial(of_spark, name, partial(run, warehouse)) for name, run in KERNELS.items()}
+    return ours | kernels | {name: partial(of_peer, name) for name in others}
 
 
 def measured(variants: Variants, rounds: int) -> dict[str, Cost]:

@@ -80,21 +80,22 @@ def _in_order(events: Mapping[str, DataFrame]) -> DataFrame:
 def _filled(rows: DataFrame, table: Table) -> DataFrame:
     """Rows of a timeline whose values are the event's own: as wide, and cheap."""
     offset = F.col(C.OFFSET)
-    three = F.array(F.lit(1), F.lit(2), F.lit(3))
     texts = {C.EXACTNESS: Exactness.EXACT.value, C.ROLE: Role.FOLLOWER.value}
     given: dict[str, Column] = {
         C.VALID_FROM: F.col(C.EVENT_TIME), C.VALID_TO: F.col(C.EVENT_TIME), C.LEADER_ID: F.col(C.BROKER_ID),
-        C.ISR: three, C.MAXIMAL_ISR: three, C.HIGH_WATERMARK_LIMITED_BY: F.array(C.REPLICA_ID),
+        C.HIGH_WATERMARK_LIMITED_BY: F.array(C.REPLICA_ID),
         **{name: F.lit(value) for name, value in texts.items()},
     }  # fmt: skip
     for column in table.columns:
         if column not in rows.columns and column not in given:
-            given[column] = _cheap(column, offset)
+            given[column] = cheap(column, offset)
     return rows.select(*[given.get(c, F.col(c)).alias(c) for c in table.columns])
 
 
-def _cheap(column: C.Field, offset: Column) -> Column:
+def cheap(column: C.Field, offset: Column) -> Column:
     """A value of the column's type, made of the offset."""
+    if column.type == C.ISR.type:
+        return F.array(F.lit(1), F.lit(2), F.lit(3))
     if isinstance(column.type, type(C.OFFSET_BY_REPLICA)):
         return F.create_map(F.lit(2), offset, F.lit(3), offset - 1)
     if column.type == C.BOOL:

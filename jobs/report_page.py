@@ -44,7 +44,8 @@ TEMPLATE = """\
 {%- macro table(shown) %}
 {%- if shown.rows %}
 <div class="wide"><table>
-<thead><tr>{% for column in shown.columns %}<th>{{ column }}</th>{% endfor %}</tr></thead>
+<thead><tr>
+{%- for column in shown.columns %}<th>{{ column | replace('_', '_<wbr>' | safe) }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in shown.rows %}
 <tr>{% for cell in row %}<td{% if cell in statuses %} class="{{ cell }}"{% endif %}>{{ cell }}</td>{% endfor %}</tr>

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from bench.costs import Cost, cost_in, least
 from bench.ingest_cost import BASE, Spent, figures_of
@@ -81,3 +85,18 @@ def test_ratios_are_of_the_cheapest_runs() -> None:
 
     assert (figures["ratio_to_read_json"], figures["ratio_to_read_json_seconds"]) == (3.0, 3.0)
     assert (figures["ingest_mb_a_cpu_s"], figures["read_json_mb_a_s"]) == (6.67, 10.0)
+
+
+@pytest.mark.submit
+@pytest.mark.parametrize("size", ["tiny", pytest.param("small", marks=pytest.mark.long)])
+def test_all_engines_write_the_same(size: str, tmp_path: Path) -> None:
+    """Ours, NumPy through Arrow and pandas, DuckDB, Polars and a loop rebuild the same of a synthetic cluster."""
+    words = [sys.executable, "-m", "bench.run", "--size", size, "--rounds", "1", "--work", str(tmp_path)]
+    as_a_user = {name: value for name, value in os.environ.items() if name != "TIDEGAUGE_SPARK_CONF"}
+    root = Path(__file__).parent.parent
+    ran = subprocess.run(words, cwd=root, env=as_a_user, capture_output=True, text=True, check=False)
+
+    assert ran.returncode == 0, ran.stderr[-2000:]
+    figures = json.loads(ran.stdout.splitlines()[-1])
+    assert figures["same_output"] is True
+    assert all(figures[f"ratio_to_{name}"] > 0 for name in ("floor", "apply_in_arrow", "apply_in_pandas", "duckdb"))

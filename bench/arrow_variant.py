@@ -5,7 +5,7 @@ Python workers do the rest. The rows are as wide as the engine's: what the kerne
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from bench.inputs import CLUSTER
 from bench.kernel import APPEND, FETCH, ISR, LEADS, UNSAID, states
 from bench.peer import SLOTS
-from bench.spark_variants import cheap
+from bench.wide import LEADERS, REPLICAS, widened
 from jobs.deliveries import landed_events
 from jobs.warehouse import Warehouse
 from schemas import columns as C
@@ -26,10 +26,7 @@ from schemas.tables import (
     BROKER_STATEMENTS,
     FETCH_EVENTS,
     LEADER_CHANGES,
-    LEADER_TIMELINE,
     PRODUCE_EVENTS,
-    REPLICA_TIMELINE,
-    Table,
 )
 
 GIVEN = ("partition", "epoch", "us", "kind", "leader", "slot", "leo", "asked", "told", "mask", "start_hw")
@@ -37,10 +34,6 @@ LEADER_COLUMNS = ("partition", "epoch", "us", "kind", "leader", "slot", "log_end
 KNOWN = tuple(f"leo_{i}" for i in range(SLOTS))
 _MADE = (*LEADER_COLUMNS, *KNOWN, "told", "next")
 _SCHEMA = ", ".join(f"{name} bigint" for name in _MADE)
-_BOTH = (C.PARTITION, C.LEADER_EPOCH, C.REPLICA_ID, C.LOG_END_OFFSET, C.HIGH_WATERMARK)
-_LEADERS_MADE = (*_BOTH, C.EVENT_TIME, C.EVENT_TYPE, C.LEADER_ID, C.ISR, C.REMOTE_LEO_MAP)
-_REPLICAS_MADE = (*_BOTH, C.VALID_FROM)
-"""What the kernel's columns stand for."""
 
 
 def in_arrow(warehouse: Warehouse, target: Path) -> None:
@@ -61,17 +54,9 @@ def _write(made: DataFrame, target: Path) -> None:
         "partition", "slot", "epoch", "us", F.col("next").alias("leo"), F.least("told", "next").alias("hw")
     )
     states = own.unionByName(followers)
-    for name, frame in (
-        ("leaders", _as_wide(leaders, LEADER_TIMELINE, _LEADERS_MADE, "log_end")),
-        ("replicas", _as_wide(states, REPLICA_TIMELINE, _REPLICAS_MADE, "leo")),
-    ):
-        frame.write.format("delta").mode("overwrite").save(str(target / name))
+    for timeline, rows in ((LEADERS, leaders), (REPLICAS, states)):
+        widened(rows, timeline).write.format("delta").mode("overwrite").save(str(target / timeline))
     done.unpersist()
-
-
-def _as_wide(rows: DataFrame, table: Table, made: Sequence[str], offset: str) -> DataFrame:
-    """Rows of the kernel with every column of the timeline that they stand for, of cheap values but for those made."""
-    return rows.select("*", *[cheap(c, F.col(offset)).alias(c) for c in table.columns if c not in made])
 
 
 def _kernel(table: pa.Table) -> pa.Table:

@@ -10,6 +10,7 @@ from pathlib import Path
 import duckdb
 from deltalake import DeltaTable
 
+from bench.wide import LEADERS, REPLICAS
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE
 
 Sums = tuple[int, int, int, int]
@@ -55,6 +56,4 @@ def _files(variant: str, folder: Path) -> tuple[list[str], list[str]]:
     """The Parquet files of both timelines."""
     if variant in _ENGINES:
         return tuple(DeltaTable(folder / table.name).file_uris() for table in (LEADER_TIMELINE, REPLICA_TIMELINE))  # type: ignore[return-value]
-    if variant in _KERNELS:
-        return DeltaTable(folder / "leaders").file_uris(), DeltaTable(folder / "replicas").file_uris()
-    return [str(folder / "leaders.parquet")], [str(folder / "replicas.parquet")]
+    return tuple(DeltaTable(folder / timeline).file_uris() for timeline in (LEADERS, REPLICAS))  # type: ignore[return-value]

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
 
 import duckdb
+import pyarrow as pa
+
+from bench.wide import LEADERS, REPLICAS
 
 THREADS = 2
+BATCH = 1 << 17
 EVENTS = """
 WITH roles AS (
     SELECT c.partition, c.leader_epoch, c.event_time, c.change_kind, c.leader_id, c.isr, list_sort(c.replicas) AS slots,
@@ -38,7 +43,7 @@ SELECT h.*, l.slots, l.leader, l.start_leo, l.start_hw, list_position(l.slots, h
 FROM happened h JOIN leaders l USING (partition, leader_epoch)
 """
 
-REPLICAS = """
+STATES_OF_REPLICAS = """
 SELECT partition, slots[leader] AS replica_id, leader_epoch, event_time, log_end AS leo, hw FROM states
 UNION ALL
 SELECT partition, replica_id, leader_epoch, event_time, coalesce(next_asked, asked),
@@ -71,14 +76,13 @@ FROM carried
 """
 
 
-def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
-    """Write both timelines as Parquet."""
-    target.mkdir(parents=True, exist_ok=True)
+def timelines(files: dict[str, list[str]], slots: int) -> Iterator[tuple[str, pa.RecordBatchReader]]:
+    """Both timelines, one after the other."""
     leos = ", ".join(f"leo_{i}" for i in range(1, slots + 1))
-    with duckdb.connect() as db:
+    with TemporaryDirectory() as spilled, duckdb.connect() as db:
         db.execute(f"SET threads = {THREADS}")
-        db.execute(f"SET temp_directory = '{target}'")
+        db.execute(f"SET temp_directory = '{spilled}'")
         db.execute(f"CREATE TEMP TABLE states AS {_states(slots).format(**files)}")
         leaders = f"partition, leader_epoch, event_time, kind, leader, replica_id, log_end, {leos}, in_sync, hw"
-        db.execute(f"COPY (SELECT {leaders} FROM states) TO '{target}/leaders.parquet'")
-        db.execute(f"COPY ({REPLICAS}) TO '{target}/replicas.parquet'")
+        yield LEADERS, db.sql(f"SELECT {leaders} FROM states").to_arrow_reader(BATCH)
+        yield REPLICAS, db.sql(STATES_OF_REPLICAS).to_arrow_reader(BATCH)

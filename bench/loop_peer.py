@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from bench.kernel import APPEND, FETCH, ISR, LEADS
+from bench.wide import LEADERS, REPLICAS
 
 Event = tuple[int, int, int, int, int, int, int, list[int] | None, int, int]
 """partition, epoch, us, kind, replica (leader where it begins), leo or offset, told, isr, start HW, start LEO."""
@@ -51,10 +51,9 @@ def events(files: dict[str, list[str]]) -> list[tuple[object, ...]]:
     return found
 
 
-def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
-    """Write both timelines as Parquet; `slots` is not needed."""
+def timelines(files: dict[str, list[str]], slots: int) -> Iterator[tuple[str, pa.RecordBatchReader]]:
+    """Both timelines, one after the other; `slots` is not needed."""
     del slots
-    target.mkdir(parents=True, exist_ok=True)
     leaders: list[tuple[object, ...]] = []
     replicas: list[list[object]] = []
     open_rows: dict[tuple[object, object, object], list[object]] = {}
@@ -80,8 +79,8 @@ def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
         replicas.append([p, leader, e, t, log_end, hw])
     for row in open_rows.values():
         _close(row, row[4])  # type: ignore[arg-type]
-    _write(target / "leaders.parquet", leaders, "partition epoch us kind leader_id replica_id log_end known heard hw")
-    _write(target / "replicas.parquet", replicas, "partition replica_id epoch us leo hw")
+    yield LEADERS, _table(leaders, "partition epoch us kind leader_id replica_id log_end known heard hw")
+    yield REPLICAS, _table(replicas, "partition replica_id epoch us leo hw")
 
 
 def _close(row: list[object], next_asked: int) -> None:
@@ -89,6 +88,6 @@ def _close(row: list[object], next_asked: int) -> None:
     row[4], row[5] = next_asked, min(row[5], next_asked)  # type: ignore[type-var]
 
 
-def _write(file: Path, rows: list[tuple[object, ...]] | list[list[object]], names: str) -> None:
+def _table(rows: list[tuple[object, ...]] | list[list[object]], names: str) -> pa.RecordBatchReader:
     columns = zip(*rows, strict=True)
-    pq.write_table(pa.table(dict(zip(names.split(), map(list, columns), strict=True))), file)
+    return pa.table(dict(zip(names.split(), map(list, columns), strict=True))).to_reader()

@@ -12,6 +12,7 @@ from pathlib import Path
 from deltalake import DeltaTable
 
 from bench.costs import Cost
+from bench.wide import write_widened
 from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, LEADER_CHANGES, PRODUCE_EVENTS
 
 SLOTS = 3
@@ -32,10 +33,11 @@ def cost_of(peer: str, warehouse: Path, target: Path) -> Cost:
 
 
 def main(peer: str, files: str, target: str) -> None:
-    """Run a peer; print its CPU and wall seconds."""
+    """Run a peer and write what it makes, as wide as the engine; print its CPU and wall seconds."""
     module = importlib.import_module(f"bench.{peer}")
     cpu, wall = time.process_time(), time.monotonic()
-    module.run(json.loads(files), Path(target), SLOTS)
+    for timeline, rows in module.timelines(json.loads(files), SLOTS):
+        write_widened(Path(target), timeline, rows)
     print(json.dumps([time.process_time() - cpu, time.monotonic() - wall]))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Iterator
 
 import polars as pl
+import pyarrow as pa
 
 from bench.kernel import APPEND, FETCH, ISR, LEADS
+from bench.wide import LEADERS, REPLICAS
 
 EPOCH = ["partition", "epoch"]
 
@@ -49,9 +51,8 @@ def events(files: dict[str, list[str]], slots: int) -> pl.LazyFrame:
     return known.with_columns(*ids).drop("slots").sort("partition", "epoch", "us")
 
 
-def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
-    """Write both timelines as Parquet."""
-    target.mkdir(parents=True, exist_ok=True)
+def timelines(files: dict[str, list[str]], slots: int) -> Iterator[tuple[str, pa.RecordBatchReader]]:
+    """Both timelines, one after the other."""
     begins = pl.col("kind") == LEADS
     leos = [
         pl.when(begins).then(-1).when(pl.col("replica_id") == pl.col(f"id_{i}")).then("asked")
@@ -72,12 +73,13 @@ def run(files: dict[str, list[str]], target: Path, slots: int) -> None:
     least = pl.min_horizontal("log_end", *held).cum_max().over(EPOCH)
     states = carried.with_columns(pl.max_horizontal("start_hw", least).alias("hw")).collect()
     names = ["partition", "epoch", "us", "kind", "leader_id", "replica_id", "log_end", "in_sync", "hw"]
-    states.with_columns(
+    leaders = states.with_columns(
         pl.when(pl.col("leader_id") != pl.col(f"id_{i}")).then(f"leo_{i}").alias(f"leo_{i}") for i in range(slots)
-    ).select(*names, *[f"leo_{i}" for i in range(slots)]).write_parquet(target / "leaders.parquet")
+    ).select(*names, *[f"leo_{i}" for i in range(slots)])
+    yield LEADERS, leaders.to_arrow().to_reader()
     own = states.select("partition", pl.col("leader_id").alias("replica_id"), "epoch", "us", pl.col("log_end").alias("leo"), "hw")  # noqa: E501 # fmt: skip
     after = pl.coalesce("next_asked", "asked")
     followers = states.filter(pl.col("kind") == FETCH).select(
         "partition", "replica_id", "epoch", "us", after.alias("leo"), pl.min_horizontal("told", after).alias("hw")
     )
-    pl.concat([own, followers]).write_parquet(target / "replicas.parquet")
+    yield REPLICAS, pl.concat([own, followers]).to_arrow().to_reader()

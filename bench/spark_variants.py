@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.storagelevel import StorageLevel
 
 from bench.inputs import CLUSTER
+from bench.wide import cheap
 from jobs.deliveries import landed_events
 from jobs.hot_partitions import HOT_ROWS
 from jobs.keeping import keeping
@@ -90,14 +91,3 @@ def _filled(rows: DataFrame, table: Table) -> DataFrame:
         if column not in rows.columns and column not in given:
             given[column] = cheap(column, offset)
     return rows.select(*[given.get(c, F.col(c)).alias(c) for c in table.columns])
-
-
-def cheap(column: C.Field, offset: Column) -> Column:
-    """A value of the column's type, made of the offset."""
-    if column.type == C.ISR.type:
-        return F.array(F.lit(1), F.lit(2), F.lit(3))
-    if isinstance(column.type, type(C.OFFSET_BY_REPLICA)):
-        return F.create_map(F.lit(2), offset, F.lit(3), offset - 1)
-    if column.type == C.BOOL:
-        return offset < 0
-    return offset.cast(column.type) if column.type == C.LONG else F.lit(1).cast(column.type)

@@ -20,6 +20,12 @@ class Truncation(StrEnum):
     """To the diverging epoch of a fetch response (KIP-595, protocol 2.7-IV1)."""
 
 
+_CONFLUENT = ("ccs", "ce")
+"""Suffixes of a Confluent Platform's version; before 5.3 it printed Apache's own, as `2.2.0-cp2`."""
+_APACHE_OF_CONFLUENT = {5: (2, 0), 6: (2, 6), 7: (3, 0), 8: (4, 0)}
+"""Of its major version, Apache's, and how far Apache's minor versions are ahead: 6.2 is 2.8."""
+
+
 @dataclass(frozen=True)
 class Profile:
     """The rules a cluster replicates by: a Kafka version, its protocol, and the settings that bear on the HW.
@@ -60,9 +66,17 @@ class Profile:
 
 
 def release(text: str | None) -> tuple[int, int, int]:
-    """Return the leading numbers of a Kafka version or protocol (`4.1.0`, `3.6-IV1`, `0.10.2`); zeros if none."""
-    numbers = [int(n) for n in re.findall(r"\d+", (text or "").split("-")[0])][:3]
-    return (*numbers, 0, 0, 0)[:3]  # type: ignore[return-value]
+    """Return the leading numbers of a Kafka version or protocol (`4.1.0`, `3.6-IV1`, `0.10.2`); zeros if none.
+
+    Confluent counts its own releases, and its brokers print those (`7.4.4-ccs`): they are the Apache release within.
+    """
+    stated, _, suffix = (text or "").partition("-")
+    numbers = [int(n) for n in re.findall(r"\d+", stated)][:3]
+    first, second, third = (*numbers, 0, 0, 0)[:3]
+    if suffix.startswith(_CONFLUENT) and first in _APACHE_OF_CONFLUENT:
+        apache, ahead = _APACHE_OF_CONFLUENT[first]
+        return apache, second + ahead, third
+    return first, second, third
 
 
 def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: int | None = None) -> Profile:

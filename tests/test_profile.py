@@ -1,0 +1,36 @@
+"""Which rules a cluster replicates by: versions as brokers print them."""
+
+from __future__ import annotations
+
+import pytest
+
+from replay.profile import Truncation, profile_for, release
+
+
+@pytest.mark.parametrize(
+    ("stated", "numbers"),
+    [
+        ("4.1.0", (4, 1, 0)),
+        ("3.6-IV1", (3, 6, 0)),
+        ("0.10.2.1", (0, 10, 2)),
+        ("3.4.1.7.1.9.0-387", (3, 4, 1)),
+        ("3.9.1.redhat-00003", (3, 9, 1)),
+        ("5.5.1-ccs", (2, 5, 1)),
+        ("6.2.0-ce", (2, 8, 0)),
+        ("7.4.4-ccs", (3, 4, 4)),
+        ("8.0.0-ccs", (4, 0, 0)),
+        ("2.2.0-cp2", (2, 2, 0)),
+        (None, (0, 0, 0)),
+    ],
+)
+def test_a_version_is_that_of_apache_kafka(stated: str | None, numbers: tuple[int, int, int]) -> None:
+    """Whoever built it: Confluent's own numbers are ahead of those of the Kafka within."""
+    assert release(stated) == numbers
+
+
+def test_a_confluent_broker_replicates_as_the_kafka_within() -> None:
+    """Confluent 7.4 is Kafka 3.4: without the min-ISR gate of 3.7; 5.5 is 2.5, that does not cut by fetches yet."""
+    of_7_4 = profile_for("7.4.4-ccs")
+
+    assert (of_7_4.min_isr_gate, of_7_4.eligibility, of_7_4.fenced_may_not_join) == (False, False, True)
+    assert profile_for("5.5.1-ccs").truncation is Truncation.LEADER_EPOCH

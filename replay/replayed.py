@@ -64,9 +64,8 @@ def ordered_events(
     profile: Profile,
 ) -> DataFrame:
     """One row per event at a leader, in order: by its clock, by what is certain, and by the evidence of responses."""
-    context = with_min_isr_changes(
-        with_context(begun, assigned, landed[T.BROKER_STATEMENTS.name]), landed[T.SETTINGS.name]
-    )
+    statements = landed[T.BROKER_STATEMENTS.name]
+    context = with_min_isr_changes(with_context(begun, assigned, statements), landed[T.SETTINGS.name], statements)
     happened = events(landed, begun, restarts, ended, profile)
     gathered = placed(happened, context, slots).repartition(N.PARTITION_NUMBER)
     return with_responses(decided_by_evidence(ordered_by_clock(gathered, profile), slots, profile))

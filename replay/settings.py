@@ -7,16 +7,19 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
+from schemas.kinds import StatementKind
 
 MIN_ISR_SETTING = "min.insync.replicas"
 CHANGES = "min_isr_changes"
 """array<struct<us,broker_id,value>>: settings of the topic, oldest first."""
 DEFAULTS = "min_isr_defaults"
 """The same of the brokers, for topics without a setting of their own."""
+STARTS = "broker_starts"
+"""map<int,bigint>: when the process of a broker first started, as far as lines tell, microseconds."""
 
 
-def with_min_isr_changes(context: DataFrame, settings: DataFrame) -> DataFrame:
-    """Return `context` (one row per partition and leader epoch) with the settings that bear on its min ISR."""
+def with_min_isr_changes(context: DataFrame, settings: DataFrame, statements: DataFrame) -> DataFrame:
+    """Return `context` (one row per partition and leader epoch) with what bears on its min ISR, and `broker_starts`."""
     change = F.struct(
         F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0)).alias("us"),
         F.col(C.BROKER_ID),
@@ -32,13 +35,33 @@ def with_min_isr_changes(context: DataFrame, settings: DataFrame) -> DataFrame:
     of_topic = relevant.where(F.col(C.TOPIC) != "").groupBy(C.CLUSTER_ID, C.TOPIC).agg(collected.alias(CHANGES))
     of_broker = relevant.where(F.col(C.TOPIC) == "").groupBy(C.CLUSTER_ID).agg(collected.alias(DEFAULTS))
     topic: list[str] = [C.CLUSTER_ID, C.TOPIC]
-    return context.join(F.broadcast(of_topic), topic, "left").join(F.broadcast(of_broker), C.CLUSTER_ID, "left")
+    of_cluster = of_broker.join(_first_starts(statements), C.CLUSTER_ID, "full")
+    return context.join(F.broadcast(of_topic), topic, "left").join(F.broadcast(of_cluster), C.CLUSTER_ID, "left")
+
+
+def _first_starts(statements: DataFrame) -> DataFrame:
+    """One row per cluster: `broker_starts`."""
+    started = statements.where(F.col(C.KIND) == StatementKind.PROCESS_STARTING.value)
+    first = started.groupBy(C.CLUSTER_ID, C.BROKER_ID).agg(F.min(F.unix_micros(C.EVENT_TIME)).alias("us"))
+    entries = F.collect_list(F.struct(C.BROKER_ID, "us"))
+    return first.groupBy(C.CLUSTER_ID).agg(F.map_from_entries(entries).alias(STARTS))
 
 
 def min_isr(at_us: Column, leader_id: Column) -> Column:
     """Return min.insync.replicas in force at the leader; the topic's, else the broker's, else Kafka's default, 1."""
-    values = [_settled_or(changes, _in_force(changes, at_us, leader_id)) for changes in (CHANGES, DEFAULTS)]
-    return F.coalesce(*values, F.lit(1))
+    of_topic = F.when(~_is_before_any(at_us, leader_id), _settled_or(CHANGES, _in_force(CHANGES, at_us, leader_id)))
+    return F.coalesce(of_topic, _settled_or(DEFAULTS, _in_force(DEFAULTS, at_us, leader_id)), F.lit(1))
+
+
+def _is_before_any(at_us: Column, leader_id: Column) -> Column:
+    """Return whether the leader's process had started without a word of the topic's settings: then it has none yet.
+
+    A process that starts tells of all topics that have settings of their own (`DynamicConfigPublisher`), before it
+    leads: what it first tells of later was set later.
+    """
+    first_told = F.get(F.col(CHANGES), F.lit(0))["us"]
+    started = F.try_element_at(F.col(STARTS), leader_id)
+    return F.coalesce((at_us < first_told) & (started <= at_us), F.lit(False))
 
 
 def _settled_or(changes: str, value: Column) -> Column:

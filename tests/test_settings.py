@@ -1,0 +1,69 @@
+"""Which min.insync.replicas was in force at a leader, by what lines tell of it and when."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from replay.settings import min_isr, with_min_isr_changes
+from schemas import columns as C
+from schemas.tables import BROKER_STATEMENTS, SETTINGS
+from tests.frames import rows
+
+pytestmark = pytest.mark.spark
+BEGIN = datetime(2026, 11, 21, 10, 36, tzinfo=UTC)
+Told = tuple[int | None, int, str, str]
+"""second, broker, topic (none: of the broker), value."""
+OF_BROKERS: Sequence[Told] = [(0, 1, "", "2"), (0, 2, "", "2")]
+
+
+def at(second: int | None) -> datetime | None:
+    """A time of the story."""
+    return None if second is None else BEGIN + timedelta(seconds=second)
+
+
+CASES = {
+    "nothing told": ([], [], {5: 1}),
+    "the broker's": (OF_BROKERS, [], {5: 2}),
+    "the topic's, from the first line on": ([*OF_BROKERS, (3, 1, "t", "1")], [], {5: 1}),
+    "first told of later: it was so before": ([*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [], {5: 1, 9: 1}),
+    "started without a word of it: set later": (
+        [*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [(0, 1), (0, 2)], {5: 2, 9: 1, 12: 1},
+    ),
+    "another broker started": ([*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [(0, 2)], {5: 1}),
+    "started after it": ([*OF_BROKERS, (9, 1, "t", "1")], [(8, 1)], {5: 1}),
+    "set and set again": ([*OF_BROKERS, (3, 1, "t", "3"), (9, 1, "t", "1")], [(0, 1)], {1: 2, 5: 3, 9: 1}),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def in_force(spark: SparkSession) -> dict[tuple[str, int], int]:
+    """Of leader 1 of each case's topic, the min ISR at each time."""
+    settings, started, asked = [], [], []
+    for name, (told, starts, expected) in CASES.items():
+        settings += [
+            {"cluster_id": name, "broker_id": broker, "topic": topic, "name": "min.insync.replicas", "value": value,
+             "event_time": at(second)}
+            for second, broker, topic, value in told
+        ]  # fmt: skip
+        started += [
+            {"cluster_id": name, "broker_id": broker, "kind": "process_starting", "event_time": at(second)}
+            for second, broker in starts
+        ]
+        asked += [(name, "t", second, at(second)) for second in expected]
+    context = spark.createDataFrame(asked, f"{C.CLUSTER_ID} string, {C.TOPIC} string, second int, asked timestamp")
+    known = with_min_isr_changes(context, rows(spark, SETTINGS, *settings), rows(spark, BROKER_STATEMENTS, *started))
+    found = known.select(C.CLUSTER_ID, "second", min_isr(F.unix_micros("asked"), F.lit(1))).collect()
+    return {(name, second): value for name, second, value in found}
+
+
+@pytest.mark.parametrize("name", list(CASES))
+def test_the_min_isr_in_force(in_force: dict[tuple[str, int], int], name: str) -> None:
+    """The topic's own, the broker's, or Kafka's default."""
+    expected = CASES[name][2]
+
+    assert {second: in_force[name, second] for second in expected} == expected

@@ -22,7 +22,7 @@ from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import carried, so_far
 from schemas import columns as C
-from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
+from schemas.columns import NO_BOUND
 from schemas.kinds import EventType
 
 QUIET_US = 2_000_000
@@ -46,17 +46,15 @@ def with_inferred_isr(states: DataFrame, slots: int, profile: Profile) -> DataFr
 
 
 def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
-    """Return the events with `risen_at_least` and `risen_at_most`: how far the HW rose for sure, and at the most.
+    """Return the events with `risen_at_most`, the most that the HW rose to; for sure it did to `risen_at_least` only.
 
     At least as far as a response told: that the ISR was not under min ISR nobody else knows. At most to the smallest
     LEO of the replicas it certainly waited for: those that a fetch showed to be caught up within the lag time, and that
     were there all the while.
     """
     fetched = F.struct(now_us().alias("us"), F.col(N.NEXT_FETCH_US).alias("next_us"))
-    told = F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
     last: dict[str, Column] = {
         "appended_us": F.min(F.when(is_event(EventType.APPEND), now_us())).over(so_far()),
-        N.RISEN_AT_LEAST: F.coalesce(F.max(told).over(so_far()), F.lit(UNKNOWN_OFFSET)),
     }
     for i in range(slots):
         last[slot_column("last_fetch", i)] = carried(F.when(is_event_of(i, EventType.FETCH), fetched), so_far())

@@ -89,6 +89,11 @@ def _no_more_than_the_leader_has() -> Column:
     return F.when(is_last, F.least(next_asks, has)).otherwise(next_asks)
 
 
+def _told() -> Column:
+    """Return the HW that a response tells its follower: the leader had it by then, whatever else the log shows."""
+    return F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
+
+
 def with_variables(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with every variable of the rules table as it stood after them."""
     is_long = profile.has_long_tenures
@@ -99,6 +104,7 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile) -> DataFram
     variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
     variables[N.PLACE] = F.row_number().over(place())
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
+    variables[N.RISEN_AT_LEAST] = F.coalesce(F.max(_told()).over(so_far()), F.lit(UNKNOWN_OFFSET))
     variables |= unheard(slots)
     # A response is no event of the leader's: what follows is what follows the event before.
     of_leader = F.when(~is_event(N.RESPONSE), F.col(N.MAY_HAVE_GROWN_TO))

@@ -33,13 +33,17 @@ def with_high_watermark(
     known = named.join(F.broadcast(starts), [*N.LEADERSHIP], "left")
     start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
     is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
-    low = high = F.greatest(start, risen)
+    rebuilt = low = high = F.greatest(start, risen)
     if profile.has_untold_isr:
         low, high = bounds_of_inferred(start, risen)
+    # What a response told the leader had: something let the HW rise that no line shows, as far as to the LEO maybe.
+    is_told = F.col(N.RISEN_AT_LEAST) > rebuilt
+    low = F.greatest(low, N.RISEN_AT_LEAST)
+    high = F.when(is_told, F.greatest(high, low, C.LOG_END_OFFSET)).otherwise(high)
     high = F.when(is_unknown, F.greatest(high, F.col(N.EPOCH_START))).otherwise(
         F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
     )
-    is_stated = (F.col(START_IS_STATED) & (start > risen)) | is_event(EventType.WITNESS)
+    is_stated = (F.col(START_IS_STATED) & (start > risen)) | is_event(EventType.WITNESS) | is_told
     return known.withColumns(
         {
             C.HIGH_WATERMARK: low,

@@ -42,7 +42,7 @@ START_HW = "start_high_watermark"     # bigint: the leader's HW when the leaders
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
 RISEN_BEFORE = "risen_before"         # bigint: the same before the event
 RISEN_AT_END = "risen_at_end"         # bigint: the same at the end of the leadership
-RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told so far; with an inferred ISR alone
+RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told a follower so far; -1 before the first
 RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have risen to; with an inferred ISR alone
 UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
 MAY_HAVE_RISEN_TO = "may_have_risen_to"  # bigint: HW if the missing requests had come already; NULL none is

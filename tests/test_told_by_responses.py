@@ -1,0 +1,41 @@
+"""A response proves the HW it tells, also where nothing else in the log explains it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from replay.profile import profile_for
+from tests.engine import by_topic, replayed
+from tests.story import load
+from tests.twin.histories import combined
+
+pytestmark = pytest.mark.spark
+
+STORY = """# A leader of 3.6 among newer ones: its HW goes with it, the only member of the ISR, though min ISR is 2.
+kafka 3.6.1, protocol 3.6
+min isr 2
+1 leads epoch 0, replicas 1 2, isr 1 | 1:0  2:?  hw 0
+append 4                             | 1:4  2:?  hw 4
+2 fetches at 0, at once              | 1:4  2:0  hw 4
+append 3                             | 1:7  2:0  hw 7
+2 fetches at 4, at once              | 1:7  2:4  hw 7
+"""
+
+
+def test_what_a_response_told_the_leader_had(spark: SparkSession, tmp_path: Path) -> None:
+    """By the rules of 3.7 its HW would have stood at 0: from the first response on it is between that and the LEO."""
+    file = tmp_path / "older_than_its_cluster.txt"
+    file.write_text(STORY, encoding="utf-8")
+    story = load(file)
+    with replayed(spark, combined([story]), 2, profile_for("4.1.0", "4.1", 30_000)) as timelines:
+        (rows,) = by_topic(timelines.leader_timeline).values()
+    found = [
+        (row["event_type"], row["high_watermark_low"], row["high_watermark_high"], row["exactness"])
+        for row in rows
+        if row["event_type"] in ("APPEND", "FETCH")
+    ]
+
+    assert found[2:] == [("APPEND", 4, 7, "bounded"), ("FETCH", 4, 7, "bounded")]

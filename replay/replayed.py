@@ -33,7 +33,7 @@ from replay.restarts import follower_restarts
 from replay.settings import with_min_isr_changes
 from replay.settled import Settled, numbered_on
 from replay.shown import with_shown_leaderships
-from replay.stable import transactions, with_last_stable_offset
+from replay.stable import transactions, untold_transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
 from replay.told import told_by_leaders
 from replay.told_replicas import told_replicas, with_told_replicas
@@ -100,7 +100,8 @@ def replayed(
         told = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
         replicas = with_told_replicas(replica_states(known, slots, profile), told, known)
     if profile.has_transactions:
-        stable = with_last_stable_offset(known, transactions(landed[T.PRODUCE_EVENTS.name], begun))
+        produced = landed[T.PRODUCE_EVENTS.name]
+        stable = with_last_stable_offset(known, transactions(produced, begun), untold_transactions(produced))
     else:
         stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
     kept = kept_as_few(replicas, IN_ORDER_OF_REPLICA, keep)

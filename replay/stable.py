@@ -21,6 +21,7 @@ REACH = "reach"
 """bigint: offset of its marker, or past any offset while it is open; of an event, the HW."""
 OPEN = 2**62
 _IS_EVENT = "is_event"
+_UNTOLD_FROM = "untold_from"
 
 
 def transactions(produced: DataFrame, begun: DataFrame) -> DataFrame:
@@ -47,6 +48,15 @@ def transactions(produced: DataFrame, begun: DataFrame) -> DataFrame:
     )
 
 
+def untold_transactions(produced: DataFrame) -> DataFrame:
+    """One row per partition with appends of transactions whose producer nothing tells: `untold_from`, the first offset.
+
+    A request line names no producer, the batch in a dump does; and only there are the markers that end transactions.
+    """
+    untold = F.col(C.IS_TRANSACTIONAL) & (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.PRODUCER_ID) < 0)
+    return produced.where(untold).groupBy(*C.PARTITION_KEY).agg(F.min(C.BASE_OFFSET).alias(_UNTOLD_FROM))
+
+
 def _is_lost() -> Column:
     """Return whether a leader of a later epoch began below the batch: its log does not hold it."""
     return F.exists(
@@ -54,8 +64,10 @@ def _is_lost() -> Column:
     )
 
 
-def with_last_stable_offset(known: DataFrame, of_log: DataFrame) -> DataFrame:
-    """Return the events with `last_stable_offset`; `of_log` is `transactions`.
+def with_last_stable_offset(known: DataFrame, of_log: DataFrame, untold: DataFrame) -> DataFrame:
+    """Return the events with `last_stable_offset`; `of_log` is `transactions`, `untold` is `untold_transactions`.
+
+    Past the first append of which nobody knows whether its transaction is over it is unknown.
 
     The HW rises from event to event and markers lie anywhere, so both are sorted by offset once: seen from the end of
     the log, a transaction comes before every HW that its marker is not below.
@@ -66,9 +78,11 @@ def with_last_stable_offset(known: DataFrame, of_log: DataFrame) -> DataFrame:
     earliest = F.min(FIRST_OFFSET).over(from_the_end)
     both = events.unionByName(ends, allowMissingColumns=True).withColumn("earliest", earliest)
     hw = F.col(C.HIGH_WATERMARK)
-    stable = F.when(hw < 0, F.lit(UNKNOWN_OFFSET)).otherwise(F.least(hw, F.coalesce("earliest", hw)))
+    is_unknown = (hw < 0) | F.coalesce(hw > F.col(_UNTOLD_FROM), F.lit(False))
+    stable = F.when(is_unknown, F.lit(UNKNOWN_OFFSET)).otherwise(F.least(hw, F.coalesce("earliest", hw)))
     return (
         both.where(F.col(_IS_EVENT) == 1)
+        .join(F.broadcast(untold), C.on_partition(), "left")
         .withColumn(C.LAST_STABLE_OFFSET, stable)
         .select(*known.columns, C.LAST_STABLE_OFFSET)
     )

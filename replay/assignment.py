@@ -29,7 +29,9 @@ def assignments(landed: Mapping[str, DataFrame]) -> DataFrame:
     named = F.array_union(F.array(F.col(C.LEADER_ID)), _list(C.ISR))
     for column in (C.REPLICAS, C.ADDING_REPLICAS, C.REMOVING_REPLICAS):
         named = F.array_union(named, _list(column))
-    sources = [changes.select(*C.PARTITION_KEY, F.explode(named).alias(C.REPLICA_ID))]
+    # A broker that follows is a replica, though no ISR may ever name it; one that changes an ISR leads.
+    of_changes = F.array_union(named, F.array(F.col(C.BROKER_ID)))
+    sources = [changes.select(*C.PARTITION_KEY, F.explode(of_changes).alias(C.REPLICA_ID))]
     if T.METADATA_CHANGES.name in landed:
         metadata = landed[T.METADATA_CHANGES.name]
         sources.append(metadata.select(*C.PARTITION_KEY, F.explode(named).alias(C.REPLICA_ID)))

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from replay.findings import finding, text, until
 from replay.spans import END_ISR, NUMBER, START_HW, START_ISR, START_LEO
+from replay.unclean import IS_ELECTED_UNCLEANLY, IS_RECOVERING, holds, said_unclean
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
@@ -23,25 +24,27 @@ _IS_STATED = "is_said_unclean"
 def elections(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
     """One row per leader epoch after the partition's first, with `is_unclean`; `led` is `replay.spans.spans`.
 
-    Metadata says it (leaderRecoveryState of `PartitionChangeRecord`, KIP-704). Where nothing does (ZooKeeper), a
-    leader that was in no ISR its predecessor knew of, and begins as the ISR's only member, was elected uncleanly
-    (`Election.leaderForOffline`: the ISR becomes the leader alone).
+    Metadata says it (`replay.unclean`). Where nothing does (ZooKeeper), a leader that was in no ISR its predecessor
+    knew of, and begins as the ISR's only member, was elected uncleanly (`Election.leaderForOffline`: the ISR becomes
+    the leader alone).
     """
-    of_epoch = [*C.PARTITION_KEY, C.LEADER_EPOCH]
-    flags = landed[T.METADATA_CHANGES.name].select(*of_epoch, C.PARTITION_EPOCH, C.IS_UNCLEAN)
-    changes = landed[T.LEADER_CHANGES.name].select(*of_epoch, C.PARTITION_EPOCH, C.IS_UNCLEAN)
-    stated = flags.unionByName(changes).where(F.col(C.IS_UNCLEAN).isNotNull()).groupBy(*of_epoch)
-    # RECOVERING lasts until the leader's next change of the ISR: the epoch's first metadata tells.
-    said = stated.agg(F.bool_or(C.IS_UNCLEAN).alias(_IS_STATED))
+    said = said_unclean(landed[T.METADATA_CHANGES.name], landed[T.LEADER_CHANGES.name])
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, NUMBER)
-    known = led.withColumns(
-        {"isr_before": F.lag(END_ISR).over(in_order), "leader_before": F.lag(C.LEADER_ID).over(in_order)}
+    known = led.join(said, C.on_partition(C.LEADER_EPOCH), "left").withColumns(
+        {
+            "isr_before": F.lag(END_ISR).over(in_order),
+            "leader_before": F.lag(C.LEADER_ID).over(in_order),
+            "is_recovering_anew": ~F.lag(IS_RECOVERING).over(in_order)
+            & (F.lag(C.LEADER_EPOCH).over(in_order) == F.col(C.LEADER_EPOCH) - 1),
+        }
     )
     alone = F.col(START_ISR) == F.array(C.LEADER_ID)
     outside = ~F.array_contains("isr_before", F.col(C.LEADER_ID)) & alone
+    # What was said within the epoch alone may be of an earlier election, but for one right after an epoch without it.
+    may_be = F.coalesce("is_recovering_anew", F.lit(False)) | ~holds("isr_before", str(C.LEADER_ID))
     return (
         known.where(F.col(NUMBER) == 1)
-        .join(said, C.on_partition(C.LEADER_EPOCH), "left")
+        .withColumn(_IS_STATED, F.coalesce(IS_ELECTED_UNCLEANLY, F.col(IS_RECOVERING) & may_be))
         .withColumn(IS_UNCLEAN, F.coalesce(_IS_STATED, outside))
         .where(F.col("leader_before").isNotNull())
     )

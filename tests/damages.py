@@ -110,7 +110,10 @@ def lagging(history: Tables) -> None:
 
 FIRST_OF_2 = seq(1, 1)
 SHORTER = all_of(put(LEADER, FIRST_OF_2, **leo(7)), put(LEADER, seq(1, 2), **leo(7)), put(LEADER, seq(1, 3), **leo(7)))
-UNCLEAN = put(T.METADATA_CHANGES, {"leader_epoch": 1}, is_unclean=True)
+UNCLEAN = all_of(
+    put(T.METADATA_CHANGES, {"metadata_offset": 3}, isr=[1, 3]),
+    put(T.METADATA_CHANGES, {"leader_epoch": 1}, isr=[2], is_unclean=True),
+)
 READER = {"replica_id": -1, "fetch_offset": 9}
 BATCH = {"broker_id": 3, "base_offset": 5}
 

@@ -37,6 +37,26 @@ def produce(base: int, last: int, acks: int, error: int = 0) -> Given:
     return {**became_leader(0, 1), "base_offset": base, "last_offset": last, "acks": acks, "error_code": error}
 
 
+def metadata(*records: tuple[int, int, list[int], bool]) -> Rows:
+    """Records of the metadata log in order, with all leaders' events: leader epoch, leader, ISR, and if RECOVERING."""
+    begins = {epoch: (leader, isr) for epoch, leader, isr, _ in reversed(records) if leader >= 0}
+    return {
+        T.LEADER_TIMELINE: [event(e, 1, 0, 0, leader_id=leader, isr=isr) for e, (leader, isr) in begins.items()],
+        T.METADATA_CHANGES: [
+            {**became_leader(epoch, leader), "partition_epoch": number, "isr": isr, "is_unclean": is_recovering}
+            for number, (epoch, leader, isr, is_recovering) in enumerate(records)
+        ],
+    }
+
+
+def said(*epochs: tuple[int, int, list[int], bool | None]) -> Rows:
+    """What lines say of each epoch, without metadata: leader epoch, leader, ISR, and if RECOVERING."""
+    return {
+        T.LEADER_TIMELINE: [event(e, 1, 0, 0, leader_id=leader, isr=isr) for e, leader, isr, _ in epochs],
+        T.LEADER_CHANGES: [became_leader(e, leader, isr=isr, is_unclean=state) for e, leader, isr, state in epochs],
+    }
+
+
 HELD_UP = {"isr": [1, 2], "maximal_isr": [1, 2], "remote_log_end_offset": {2: 4}, "high_watermark_limited_by": [2]}
 UNCLEAN = {T.METADATA_CHANGES: [{**became_leader(1, 2), "is_unclean": True}]}
 
@@ -49,7 +69,7 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
         T.PRODUCE_EVENTS: [produce(10, 10, acks=-1)],
     },
     "whole": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 10, 10, log_start_offset=10)),
-    "split": led(event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 6, 6, isr=[2])) | UNCLEAN | {
+    "split": led(event(0, 1, 0, 0), event(0, 2, 10, 8, isr=[1]), event(1, 1, 6, 6, isr=[2])) | UNCLEAN | {
         T.PRODUCE_EVENTS: [produce(6, 7, acks=-1), produce(8, 8, acks=1), produce(9, 9, acks=-1, error=7)],
     },
     "bounds": led(event(0, 1, 0, 0), event(0, 2, 10, 5, high_watermark_high=8), event(1, 1, 4, 4)),
@@ -102,4 +122,20 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
     "diverged": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 9, 9), event(1, 2, 12, 9)) | {
         T.REPLICA_TIMELINE: [state(1, 1, 3, 11, 9, remote_log_end_offset=11)],
     },
+    # RECOVERING is carried over clean elections, until the leader changes the ISR.
+    "recovering": metadata(
+        (0, 1, [1], False), (1, 2, [2], True), (2, -1, [2], True), (3, 2, [2], True), (3, 2, [1, 2], False),
+        (4, 1, [1, 2], False),
+    ),
+    "recovering_again": metadata((0, 1, [1], False), (1, 2, [2], True), (2, -1, [2], True), (3, 3, [3], True)),
+    "in_the_isr": metadata((0, 1, [1, 2], False), (1, 2, [2], True)),
+    # ELR: the ISR becomes empty, and its last member is elected; another one is not eligible.
+    "eligible": metadata((0, 1, [1], False), (1, 2, [2], True), (2, -1, [], True), (3, 2, [2], True)),
+    "not_eligible": metadata(
+        (0, 1, [1], False), (1, -1, [], False), (2, 1, [1], True), (3, -1, [], True), (4, 3, [3], True),
+    ),
+    "shrunk_by_the_controller": metadata((0, 1, [1], False), (1, 2, [2], True), (2, 2, [2], True)),
+    "recovering_by_lines": said((0, 1, [1], None), (1, 2, [2], True), (3, 2, [2], True), (4, 2, [2], None)),
+    "recovering_at_first": metadata((5, 2, [2], True), (6, -1, [2], True), (7, 2, [2], True)),
+    "isr_not_up_to_date": said((0, 1, [1, 2], False), (1, 2, [2], True)),
 }  # fmt: skip

@@ -91,12 +91,29 @@ def test_a_loss_names_election_replicas_and_what_producers_were_told(found: Mapp
 def test_unclean_elections_and_regressed_high_watermarks(found: Mapping[str, list[Row]]) -> None:
     """Metadata's word on the election; a lower HW is a warning only where the records are not in the new log."""
     assert the(found, "split", "UNCLEAN_ELECTION")["replica_id"] == 2
-    assert {topic for topic, rs in found.items() if any(r["kind"] == "UNCLEAN_ELECTION" for r in rs)} == {"split"}
     regressed = of_kind(found, "ledger", "HIGH_WATERMARK_REGRESSED")
     assert [(r["leader_epoch"], r["from_offset"], r["to_offset"], r["severity"]) for r in regressed] == [
         (1, 10, 11, "info"),
         (2, 10, 11, "warning"),
     ]
+
+
+def test_recovering_is_no_word_on_the_later_elections(found: Mapping[str, list[Row]]) -> None:
+    """It lasts until the leader changes the ISR: a leader from the ISR was elected cleanly, whatever is carried."""
+    kind = "UNCLEAN_ELECTION"
+    unclean = {topic: [r["leader_epoch"] for r in of_kind(found, topic, kind)] for topic in HISTORIES}
+
+    assert {topic: epochs for topic, epochs in unclean.items() if epochs} == {
+        "split": [1],
+        "recovering": [1],
+        "recovering_again": [1, 3],
+        "eligible": [1],
+        "not_eligible": [2, 4],
+        "shrunk_by_the_controller": [1],
+        "recovering_by_lines": [1],
+        "isr_not_up_to_date": [1],
+    }
+    assert all(r["severity"] == "critical" for topic in HISTORIES for r in of_kind(found, topic, kind))
 
 
 def test_cuts_below_the_partitions_high_watermark(found: Mapping[str, list[Row]]) -> None:

@@ -83,10 +83,16 @@ def cache_entries(tables: Tables) -> DataFrame:
 def partition_records(tables: Tables) -> DataFrame:
     """One row per record of a partition in the metadata log, with the epochs of the one before it."""
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.METADATA_OFFSET, C.PARTITION_EPOCH)
-    before = F.lag(F.struct(C.METADATA_OFFSET, C.LEADER_EPOCH, C.PARTITION_EPOCH)).over(in_order)
+    said = F.struct(C.LEADER_EPOCH, C.PARTITION_EPOCH, C.LEADER_ID, C.ISR)
+    epochs = (C.METADATA_OFFSET, C.LEADER_EPOCH, C.PARTITION_EPOCH)
+    before = F.lag(F.struct(C.CAPTURE_ID, *epochs, said.alias("said"))).over(in_order)
+    # The snapshot of a later delivery says again what the log of an earlier one had told.
+    is_elsewhere = (F.col(C.CAPTURE_ID) != F.col("before")[C.CAPTURE_ID]) & (F.col(C.PARTITION_EPOCH) >= 0)
+    is_again = F.coalesce(is_elsewhere, F.lit(False)) & F.col("before.said").eqNullSafe(said)
     return (
         tables[T.METADATA_CHANGES.name]
         .withColumn("before", before)
+        .where(~is_again | (F.col(C.METADATA_OFFSET) == F.col("before")[C.METADATA_OFFSET]))
         .withColumns(
             {
                 PREVIOUS_RECORD: F.col("before")[C.METADATA_OFFSET],

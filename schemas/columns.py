@@ -133,7 +133,7 @@ CRC                    = Field("crc",                    LONG, "CRC of the batch
 MAGIC                  = Field("magic",                  INT,  "Version of the batch format; below 2 a batch knows no leader epoch.")
 START_OFFSET           = Field("start_offset",           LONG, "First offset of a leader epoch.")
 END_OFFSET             = Field("end_offset",             LONG, "End of a leader epoch's records, exclusive.")
-METADATA_OFFSET        = Field("metadata_offset",        LONG, "Offset of the record in the metadata log.")
+METADATA_OFFSET        = Field("metadata_offset",        LONG, "Offset of the record in the metadata log; of a snapshot's, that of the last record it holds.")
 IS_FENCED              = Field("is_fenced",              BOOL, "The broker is fenced, or in controlled shutdown, from this record on.")
 BROKER_EPOCH           = Field("broker_epoch",           LONG, "Registration epoch of the broker; -1 unknown.")
 

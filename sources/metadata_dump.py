@@ -18,6 +18,7 @@ from schemas import columns as C
 from schemas import tables as T
 from sources import outcomes
 from sources.line_parts import BROKER_SETTINGS, TOPIC_SETTINGS
+from sources.metadata_snapshots import BASE_END, SNAPSHOT_END, is_held, is_repeated, with_snapshots
 
 CHANGE_COLUMNS = tuple(c for c in T.METADATA_CHANGES.columns if c not in T.LANDED)
 REGISTRATION_COLUMNS = tuple(c for c in T.BROKER_REGISTRATIONS.columns if c not in T.LANDED)
@@ -83,8 +84,8 @@ def parse(lines: DataFrame) -> DataFrame:
         ),
     })  # fmt: skip
     flat = records.withColumns({"type": F.col("payload.type"), "data": F.col("payload.data")})
-    numbered = flat.withColumn("copy", F.row_number().over(_copies()))
-    return outcomes.with_outcome(numbered, _verdict()).drop("payload", "copy")
+    numbered = with_snapshots(flat).withColumn("copy", F.row_number().over(_copies()))
+    return outcomes.with_outcome(numbered, _verdict()).drop("payload", "copy", SNAPSHOT_END, BASE_END)
 
 
 def change_rows(parsed: DataFrame) -> DataFrame:
@@ -218,6 +219,8 @@ def _verdict() -> Column:
         .when(payload.isNull() | payload[CORRUPT].isNotNull() | record.isNull(), outcomes.rejected("cut line"))
         .when(~record.isin(*REQUIRED), outcomes.ignored(F.concat(F.lit("other record: "), record)))
         .when(_missing_field().isNotNull(), outcomes.rejected(F.concat(F.lit("missing field: "), _missing_field())))
+        .when(is_repeated(), outcomes.ignored("snapshot of what others tell"))
+        .when(record.isin(PARTITION, PARTITION_CHANGE) & is_held(), outcomes.ignored("change that the snapshot holds"))
         .when(F.col("copy") > 1, outcomes.ignored("copy of a record"))
         .when(record == TOPIC, outcomes.ignored("name of a topic id"))
         .when((record == REGISTRATION_CHANGE) & is_change_of_else, outcomes.ignored("registration changed otherwise"))

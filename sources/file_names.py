@@ -37,7 +37,7 @@ class FileNames:
         """The file's name, relative to the capture."""
         *folders, last = file.name.split("/")
         hidden = [self._folder(name) for name in folders]
-        if folders and file.kind is FileKind.LEADER_EPOCH_CHECKPOINT:
+        if folders and file.kind in (FileKind.LEADER_EPOCH_CHECKPOINT, FileKind.SEGMENT_DUMP):
             hidden[-1] = self._of_partition(folders[-1]) or hidden[-1]
         return "/".join([*hidden, self._last(file, last)])
 

@@ -42,6 +42,8 @@ KIND_BY_NAME = (
 )
 KIND_BY_CONTENT = (
     (rb"^Dumping .*__cluster_metadata-", FileKind.METADATA_DUMP),
+    # Dumped within the log's folder the header has no name of a partition.
+    (rb"^\s*\| offset: \d+ .* payload: \{\"type\":\"[A-Z_]+_RECORD\",\"version\":\d+,", FileKind.METADATA_DUMP),
     (rb"^(Dumping |(Log s|S)tarting offset: |baseOffset: -?\d+ lastOffset: )", FileKind.SEGMENT_DUMP),
     (rb" Completed request:", FileKind.REQUEST_LOG),
     (rb"\(state\.change\.logger\)", FileKind.STATE_CHANGE_LOG),

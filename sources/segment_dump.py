@@ -22,13 +22,17 @@ BATCH_COLUMNS = tuple(c for c in T.SEGMENT_BATCHES.columns if c not in T.LANDED)
 STATEMENT_COLUMNS = tuple(c for c in T.BROKER_STATEMENTS.columns if c not in T.LANDED)
 
 HEADER = r"^Dumping (?:.*[/\\])?([^/\\]+)-(\d+)(?:\.[^/\\]+-(?:future|delete|stray))?[/\\][^/\\]+$"
+INDEX = r"^Dumping .*\.(?:time|txn)?index$"
+INDEX_ENTRY = r"^(?:offset|timestamp): -?\d+ "
 FILE_NAME = r"(?:^|/)([^/]+)-(\d+)\.(?:txt|log)(?:\.gz)?$"
+FOLDER = r"(?:^|/)(?!broker-\d+/)([^/]+)-(\d+)/[^/]+$"
 SEGMENT_START = r"^(?:Log s|S)tarting offset: (\d+)$"
 MARKER = r" endTxnMarker: (COMMIT|ABORT) "
 
 LINE_TYPE, WORDS, SEGMENT, PLACE = "line_type", "words", "segment_start", "place"
-SIGNPOSTS, FIRSTS = "signposts", "firsts"
+SIGNPOSTS, FIRSTS, ABOVE = "signposts", "firsts", "signpost_above"
 BATCH, RECORD, MARKED, START, DUMPING, OTHER = "batch", "record", "marker", "start", "header", "other"
+IS_INDEX, ENTRY = "is_index", "index entry"
 
 REQUIRED = (C.LAST_OFFSET, C.BATCH_SIZE, C.MAGIC, C.CRC)
 
@@ -40,9 +44,10 @@ def parse(lines: DataFrame) -> DataFrame:
         SEGMENT: F.regexp_extract(C.LINE_TEXT, SEGMENT_START, 1).try_cast("bigint"),
         WORDS: F.split(C.LINE_TEXT, " "),
     })  # fmt: skip
-    placed = typed.join(F.broadcast(_signposts(typed)), C.SOURCE_FILE, "left").withColumn(PLACE, _place())
+    posted = typed.join(F.broadcast(_signposts(typed)), C.SOURCE_FILE, "left").withColumn(ABOVE, _above())
+    placed = posted.withColumns({PLACE: F.coalesce(F.col(ABOVE)[PLACE], _by_name()), LINE_TYPE: _type_below()})
     whole = placed.withColumns({C.TOPIC: F.col(PLACE)[C.TOPIC], C.PARTITION: F.col(PLACE)[C.PARTITION], **_fields()})
-    return outcomes.with_outcome(whole, _verdict()).drop(WORDS, SIGNPOSTS, FIRSTS, PLACE)
+    return outcomes.with_outcome(whole, _verdict()).drop(WORDS, SIGNPOSTS, FIRSTS, PLACE, ABOVE)
 
 
 def batch_rows(parsed: DataFrame) -> DataFrame:
@@ -88,15 +93,23 @@ def _line_type() -> Column:
     )
 
 
+def _type_below() -> Column:
+    """The line's type, told by the header above where it alone does not tell: `offset: 55 position: 4169`."""
+    is_entry = F.coalesce(F.col(ABOVE)[IS_INDEX], F.lit(False)) & F.col(C.LINE_TEXT).rlike(INDEX_ENTRY)
+    return F.when(is_entry, ENTRY).otherwise(F.col(LINE_TYPE))
+
+
 def _signposts(typed: DataFrame) -> DataFrame:
     """One row per file: its headers with the partition each names, and where each partition's first segment starts."""
     header = F.when(F.col(LINE_TYPE) == DUMPING, _partition_of(F.col(C.LINE_TEXT), HEADER))
     so_far = Window.partitionBy(C.SOURCE_FILE).orderBy(C.SOURCE_LINE)
     above = F.last(header, ignorenulls=True).over(so_far.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    by_name = _partition_of(F.col(C.SOURCE_FILE), FILE_NAME)
-    posts = typed.where(F.col(LINE_TYPE).isin(DUMPING, START)).withColumn(PLACE, F.coalesce(above, by_name))
+    posts = typed.where(F.col(LINE_TYPE).isin(DUMPING, START)).withColumn(PLACE, F.coalesce(above, _by_name()))
     firsts = posts.groupBy(C.SOURCE_FILE, PLACE).agg(
-        F.min(SEGMENT).alias(SEGMENT), F.collect_list(F.struct(C.SOURCE_LINE, PLACE)).alias("of_place")
+        F.min(SEGMENT).alias(SEGMENT),
+        F.collect_list(F.struct(C.SOURCE_LINE, PLACE, F.col(C.LINE_TEXT).rlike(INDEX).alias(IS_INDEX))).alias(
+            "of_place"
+        ),
     )
     return firsts.groupBy(C.SOURCE_FILE).agg(
         F.array_sort(F.flatten(F.collect_list("of_place"))).alias(SIGNPOSTS),
@@ -104,10 +117,16 @@ def _signposts(typed: DataFrame) -> DataFrame:
     )
 
 
-def _place() -> Column:
-    """The partition of a line: of the last header above, else of the file's name."""
+def _above() -> Column:
+    """The last header above the line."""
     above = F.filter(SIGNPOSTS, lambda post: post[C.SOURCE_LINE] <= F.col(C.SOURCE_LINE))
-    return F.coalesce(F.try_element_at(above, F.lit(-1))[PLACE], _partition_of(F.col(C.SOURCE_FILE), FILE_NAME))
+    return F.try_element_at(above, F.lit(-1))
+
+
+def _by_name() -> Column:
+    """The partition that the file is named after, else its folder."""
+    file = F.col(C.SOURCE_FILE)
+    return F.coalesce(_partition_of(file, FILE_NAME), _partition_of(file, FOLDER))
 
 
 def _is_first() -> Column:
@@ -164,6 +183,7 @@ def _verdict() -> Column:
         .when(line_type.isin(BATCH, MARKED), outcomes.landed())
         .when(line_type == RECORD, outcomes.ignored("record"))
         .when(line_type == DUMPING, outcomes.ignored("header"))
+        .when(line_type == ENTRY, outcomes.ignored("index entry"))
         .when((text != "") & F.lit("baseOffset: ").startswith(text), outcomes.rejected("cut line"))
         .when(text.rlike(r"[\x00-\x08\x{FFFD}]"), outcomes.rejected("not text"))
         .otherwise(outcomes.ignored("other line"))

@@ -143,7 +143,7 @@ def test_a_warehouse_of_plain_names_stays_one(spark: SparkSession, tmp_path: Pat
             FileKind.SEGMENT_DUMP,
             "broker-1/segments/__consumer_offsets-7.txt",
         ),
-        ("salaries-0/00000000000000000000.log", FileKind.SEGMENT_DUMP, "N/00000000000000000000.log"),
+        ("salaries-0/00000000000000000000.log", FileKind.SEGMENT_DUMP, "T-0/00000000000000000000.log"),
         (
             "broker-1/salaries-0/leader-epoch-checkpoint",
             FileKind.LEADER_EPOCH_CHECKPOINT,

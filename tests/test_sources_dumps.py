@@ -92,6 +92,42 @@ def test_the_header_above_says_the_partition_else_the_files_name(spark: SparkSes
     assert verdicts(nameless) == ["rejected: batch of no known partition"]
 
 
+def test_a_dump_made_within_the_partitions_folder_has_it_from_its_own(spark: SparkSession) -> None:
+    """`cd /data/orders-0; kafka-dump-log.sh --files 00000000000000000000.log` names no partition; a broker is none."""
+    texts = ("Dumping 00000000000000000000.log", "Log starting offset: 0", batch(0, 1))
+
+    def places(name: str) -> list[tuple[object, ...]]:
+        parsed = segment(spark, *texts, name=name)
+        rows = segment_dump.batch_rows(parsed), segment_dump.statement_rows(parsed)
+        return [row for frame in rows for row in by_line(frame, C.TOPIC, C.PARTITION)]
+
+    assert places("broker-2/segments/a-b-3/00000000000000000000.txt") == [("a-b", 3)] * 2
+    assert places("a-b-3/dump.gz") == [("a-b", 3)] * 2
+    assert places("a-b-3/orders-0.txt.gz") == [("orders", 0)] * 2
+    assert places("broker-2/dump.txt") == places("orders-0.7d-delete/dump.txt") == []
+
+
+def test_entries_of_indexes_are_no_cut_batches(spark: SparkSession) -> None:
+    """An offset index and a time index, among the segments that they belong to."""
+    parsed = segment(
+        spark,
+        HEADER,
+        batch(0, 1),
+        HEADER.replace(".log", ".index"),
+        "offset: 55 position: 4169",
+        "Dumping 00000000000000000000.timeindex",
+        "timestamp: 1795257402201 offset: 55",
+        HEADER,
+        OLD_BATCH.format(last=2, codec="NONE"),
+        "offset: 55 position: 4169",
+    )
+
+    assert verdicts(parsed) == [
+        "ignored: header", "landed", "ignored: header", "ignored: index entry", "ignored: header",
+        "ignored: index entry", "ignored: header", "landed", "rejected: cut line",
+    ]  # fmt: skip
+
+
 def test_a_log_starts_at_its_first_segment(spark: SparkSession) -> None:
     """In whatever order the segments come; 2.8 says it in other words."""
     parsed = segment(

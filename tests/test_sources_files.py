@@ -26,6 +26,8 @@ STARTING = (
     b"[2026-11-21 10:36:38,337] INFO [BrokerLifecycleManager id=2] Incarnation Z26 of broker 2 in cluster "
     b"2WJtuVaeSIqjeG9A4BIH_Q is now STARTING. (kafka.server.BrokerLifecycleManager)\n"
 )
+BARE = b"Dumping 00000000000000000000.log\nLog starting offset: 0\nbaseOffset: 1 lastOffset: 1 count: 1\n"
+NO_OP = b'| offset: 1 CreateTime: 1 headerKeys: [] payload: {"type":"NO_OP_RECORD","version":0,"data":{}}\n'
 SERVER = b"[2026-11-21 10:36:40,815] INFO starting (kafka.server.KafkaServer)\n"
 
 
@@ -73,6 +75,8 @@ def test_a_name_tells_the_kind_with_rotation_and_gzip(tmp_path: Path, name: str,
     [
         (b"Dumping /data/__cluster_metadata-0/000.log\nLog starting offset: 0\n", FileKind.METADATA_DUMP),
         (b"Dumping /data/orders-0/000.log\nStarting offset: 0\n", FileKind.SEGMENT_DUMP),
+        (BARE + NO_OP, FileKind.METADATA_DUMP),
+        (BARE + b'| offset: 1 CreateTime: 1 keySize: -1 payload: {"type":"ORDER"}\n', FileKind.SEGMENT_DUMP),
         (b"baseOffset: 0 lastOffset: 1 count: 2\n", FileKind.SEGMENT_DUMP),
         (b"[2026-11-21 10:36:40,815] DEBUG Completed request:{} (kafka.request.logger)\n", FileKind.REQUEST_LOG),
         (b"\xef\xbb\xbf" + STATE_CHANGE, FileKind.STATE_CHANGE_LOG),

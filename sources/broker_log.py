@@ -167,8 +167,8 @@ def _verdict() -> Column:
         .when(F.col(HAS_CUE) & is_stamped, outcomes.rejected("cut line or unknown wording"))
         .when(F.col(HAS_CUE), outcomes.rejected("no time stamp"))
         .when(is_stamped, _verdict_of_other())
-        .when(F.col(C.LINE_TEXT).rlike(r"[\x00-\x08\x{FFFD}]"), outcomes.rejected("not text"))
-        .otherwise(outcomes.ignored("continuation of a message"))
+        .when(F.col(C.LINE_TEXT).rlike(outcomes.NOT_TEXT), outcomes.rejected("not text"))
+        .otherwise(outcomes.ignored(outcomes.CONTINUATION))
     )
 
 

@@ -17,6 +17,12 @@ OUTCOME_COLUMNS = (*LINE_COLUMNS, OUTCOME, C.REASON)
 LINE_KEY: list[str] = [C.SOURCE_FILE, C.SOURCE_LINE]
 """What names a line, as a join takes it."""
 
+NOT_TEXT = r"[\x00-\x08\x{FFFD}]"
+"""Characters that no logger writes."""
+
+CONTINUATION = "continuation of a message"
+"""Why a line without a time stamp is ignored: a stack trace, or the rest of a message of several lines."""
+
 MAX_TEXT = 2_000
 """Characters of a rejected line that are kept."""
 

@@ -27,6 +27,11 @@ NO_RESPONSE = '"response":""'
 SIGN_OF_IT = NO_RESPONSE[1:]
 """Looked for in each line: Spark compares wherever a text begins alike, and each name of a field begins with `"`."""
 
+REQUEST_LOGGER = "(kafka.request.logger)"
+
+TORN_REQUEST = r'^\[?20\d\d-|":'
+"""What an unstamped line has that is of a request: what a line begins with, or a name of a field."""
+
 PREFIX_LENGTH = 300
 """Characters that hold a line's time stamp, level and thread. A pattern is not to be led over all of a long line."""
 
@@ -124,7 +129,7 @@ def _verdict() -> Column:
     text, api_name, line, missing = F.col(C.LINE_TEXT), F.col("api_name"), F.col("line"), F.col("missing")
     return (
         F.when(F.trim(text) == "", outcomes.ignored("blank line"))
-        .when(F.col("line_time").isNull(), outcomes.rejected("no time stamp"))
+        .when(F.col("line_time").isNull(), _verdict_of_unstamped())
         .when(F.col("json").isNull(), outcomes.ignored("not a completed request"))
         .when(F.col("json").startswith("RequestHeader("), outcomes.rejected("not JSON (before 2.8)"))
         .when(api_name == "", outcomes.rejected("cut line"))
@@ -134,6 +139,17 @@ def _verdict() -> Column:
         .when(F.coalesce(line["response"]["errorCode"], F.lit(0)) != 0, outcomes.ignored(_refusal(line)))
         .when(_is_of_metadata_topic(line), outcomes.ignored(f"fetch of {METADATA_TOPIC}"))
         .otherwise(outcomes.landed())
+    )
+
+
+def _verdict_of_unstamped() -> Column:
+    """A stack trace tells nothing; what is left of a request without its beginning is a loss."""
+    text = F.col(C.LINE_TEXT)
+    is_torn = F.col("json").isNotNull() | text.contains(REQUEST_LOGGER) | text.rlike(TORN_REQUEST)
+    return (
+        F.when(is_torn, outcomes.rejected("no time stamp"))
+        .when(text.rlike(outcomes.NOT_TEXT), outcomes.rejected("not text"))
+        .otherwise(outcomes.ignored(outcomes.CONTINUATION))
     )
 
 

@@ -32,6 +32,12 @@ LINES_AND_REASONS = [
     (CUT + '"}', "cut line"),
     (produce(5).split("Completed request:")[1], "no time stamp"),
     (produce(5).replace("2026-11-21 10", "2026-13-21 10"), "no time stamp"),
+    (produce(5)[60:], "no time stamp"),
+    (produce(5)[100:300], "no time stamp"),
+    (produce(5)[:9], "no time stamp"),
+    ("java.io.IOException: broken pipe", "continuation of a message"),
+    ("\tat kafka.Kafka$.main(Kafka.scala:1)", "continuation of a message"),
+    ("bad \x01 byte", "not text"),
     (produce(5).replace('"localTimeMs":2.0,', ""), "missing field: localTimeMs"),
     (produce(5).replace('"acks":-1,', ""), "missing field: acks"),
     (line("PRODUCE", {"acks": 1, "topicData": []}, {}), "missing field: responses"),
@@ -42,7 +48,7 @@ LINES_AND_REASONS = [
         "not JSON (before 2.8)",
     ),
 ]
-IGNORED = ("blank line", "not a", "other request", "refused", "fetch of")
+IGNORED = ("blank line", "not a ", "continuation", "other request", "refused", "fetch of")
 
 
 def test_each_line_has_one_outcome_and_a_reason(spark: SparkSession) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Row
@@ -18,6 +18,7 @@ from jobs.errors import CouldNotRunError
 from jobs.warehouse import Commit, Transaction, Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
+from schemas.kinds import FileKind
 from schemas.tables import LANDING_TABLES, SOURCE_FILES, Table
 from sources.files import LOGS, SourceFile
 
@@ -47,7 +48,13 @@ def filter_new(warehouse: Warehouse, cluster_id: str, files: Sequence[SourceFile
     for digest, kind, broker_id in rows:
         landed[digest, kind].add(broker_id)
     new = {(file.digest, file.kind.value, file.broker_id): file for file in reversed(files)}
-    return [file for file in reversed(new.values()) if not _has_landed(file, landed[file.digest, file.kind.value])]
+    return [file for file in reversed(new.values()) if not _has_landed(file, _brokers_landed(file, landed))]
+
+
+def _brokers_landed(file: SourceFile, landed: Mapping[tuple[str, str], set[int]]) -> set[int]:
+    """For which brokers a file's content has landed; a console log's, before there was the kind, as another log."""
+    kinds = LOGS if file.kind is FileKind.CONSOLE_LOG else (file.kind,)
+    return set().union(*(landed.get((file.digest, kind.value), set()) for kind in kinds))
 
 
 def _has_landed(file: SourceFile, of_brokers: set[int]) -> bool:

@@ -105,6 +105,8 @@ class FileKind(StrEnum):
     REQUEST_LOG = "request_log"
     STATE_CHANGE_LOG = "state_change_log"
     SERVER_LOG = "server_log"
+    CONSOLE_LOG = "console_log"
+    """One stream of all of a broker's loggers, requests among them, as containers write it."""
     SEGMENT_DUMP = "segment_dump"
     METADATA_DUMP = "metadata_dump"
     LEADER_EPOCH_CHECKPOINT = "leader_epoch_checkpoint"

@@ -116,7 +116,7 @@ def source_file_rows(spark: SparkSession, files: Iterable[SourceFile], outcomes:
 
 
 def _file_row(file: SourceFile, timezone: str) -> tuple[object, ...]:
-    covered = coverage(file.minutes, file.kind, timezone)
+    covered = coverage(file.minutes, file.kind, timezone, file.request_minutes)
     told = (sorted(file.brokers), covered.first, covered.last, list(covered.gaps))
     return (file.name, file.kind.value, file.broker_id, *told, file.digest)
 

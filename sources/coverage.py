@@ -18,13 +18,15 @@ from sources.files import SourceFile
 
 MINUTE = timedelta(minutes=1)
 
-QUIET = {FileKind.REQUEST_LOG: 2 * MINUTE, FileKind.SERVER_LOG: 120 * MINUTE}
+QUIET = {FileKind.REQUEST_LOG: 2 * MINUTE, FileKind.CONSOLE_LOG: 2 * MINUTE, FileKind.SERVER_LOG: 120 * MINUTE}
 """How long a running broker may write nothing: followers fetch all the time; a quiet one still cleans up now and then.
-A broker's state changes may be years apart: their log has no gaps."""
+A broker's state changes may be years apart: their log has no gaps. Those of a console log are gaps of its requests,
+which may be logged for minutes of a day of other lines."""
 
 ALLOWS = {
     FileKind.REQUEST_LOG: "each step of HW and LEO",
     FileKind.SERVER_LOG: "ISRs, truncations, HW and LEO where lines state them, bounds between",
+    FileKind.CONSOLE_LOG: "leaders, ISRs, truncations, and each step of HW and LEO",
     FileKind.STATE_CHANGE_LOG: "leaders, ISRs, HW and LEO at elections",
     FileKind.SEGMENT_DUMP: "which records the log held at the end",
     FileKind.METADATA_DUMP: "elections and ISRs as the controller decided them",
@@ -61,15 +63,16 @@ class Found:
         return f"{told}, but for {len(self.covered.gaps)} gaps" if self.covered.gaps else told
 
 
-def coverage(minutes: Iterable[str], kind: FileKind, timezone: str) -> Coverage:
-    """The span of some minutes of local time, and what is missing in it."""
-    zone = ZoneInfo(timezone)
-    times = sorted(_instant(minute, zone) for minute in minutes if _is_time(minute))
+def coverage(minutes: Iterable[str], kind: FileKind, timezone: str, requests: Iterable[str] = ()) -> Coverage:
+    """The span of some minutes of local time, and what is missing in it; `requests` are those that have requests."""
+    times = _instants(minutes, timezone)
     if not times:
         return Coverage()
+    ends = (times[0], times[-1])
+    heard = times if kind is not FileKind.CONSOLE_LOG else sorted({*ends, *_instants(requests, timezone)})
     quiet = QUIET.get(kind)
-    gaps = tuple((a, b) for a, b in pairwise(times) if quiet is not None and b - a > quiet)
-    return Coverage(times[0], times[-1], gaps)
+    gaps = tuple((a, b) for a, b in pairwise(heard) if quiet is not None and b - a > quiet)
+    return Coverage(*ends, gaps)
 
 
 def found(files: Iterable[SourceFile], timezone: str) -> list[Found]:
@@ -79,9 +82,14 @@ def found(files: Iterable[SourceFile], timezone: str) -> list[Found]:
         own = (file.broker_id,) if file.broker_id != NO_REPLICA else tuple(sorted(file.brokers))
         groups[file.kind, own].append(file)
     return [
-        Found(kind, brokers, len(group), coverage(set().union(*(f.minutes for f in group)), kind, timezone))
+        Found(kind, brokers, len(group), _coverage_of(group, kind, timezone))
         for (kind, brokers), group in sorted(groups.items())
     ]
+
+
+def _coverage_of(group: list[SourceFile], kind: FileKind, timezone: str) -> Coverage:
+    minutes: set[str] = set().union(*(file.minutes for file in group))
+    return coverage(minutes, kind, timezone, set().union(*(file.request_minutes for file in group)))
 
 
 def _is_time(minute: str) -> bool:
@@ -90,6 +98,11 @@ def _is_time(minute: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def _instants(minutes: Iterable[str], timezone: str) -> list[datetime]:
+    zone = ZoneInfo(timezone)
+    return sorted(_instant(minute, zone) for minute in minutes if _is_time(minute))
 
 
 def _instant(minute: str, zone: ZoneInfo) -> datetime:

@@ -1,6 +1,7 @@
 """The files of a capture: which there are, what each is, its digest, and what is wrong with it as a file.
 
 Plain Python on the driver. A name says what a file is (with rotation and `.gz`); where it does not, its first lines do.
+Whether a log has requests, other lines or both, all of its lines say: containers write every logger to one stream.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from typing import BinaryIO
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from sources.errors import CaptureError
-from sources.sighting import Sighting, brokers_by_company
+from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting, brokers_by_company
 
 GZIP_MAGIC = b"\x1f\x8b"
 SNIFFED_BYTES = 64 * 1024
@@ -50,7 +51,7 @@ KIND_BY_CONTENT = (
     (rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,10} (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ", FileKind.SERVER_LOG),
 )
 
-LOGS = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG)
+LOGS = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.CONSOLE_LOG)
 """Kinds that a broker writes with log4j, a time on each line."""
 
 BROKER_FOLDER = re.compile(r"^broker-(\d+)$")
@@ -74,6 +75,8 @@ class SourceFile:
     """Brokers that its lines name as their own."""
     minutes: frozenset[str] = frozenset()
     """Minutes, as written, that have lines."""
+    request_minutes: frozenset[str] = frozenset()
+    """Those of them in which requests were completed."""
     longest_line: int = 0
     """Bytes of its longest line."""
 
@@ -124,8 +127,10 @@ def _attributed(files: list[SourceFile]) -> list[SourceFile]:
 def cluster_id(files: list[SourceFile]) -> str | None:
     """The cluster's id by a broker's own word; None where no line of it tells."""
     for file in files:
-        if file.kind is FileKind.SERVER_LOG and file.is_readable:
+        if file.kind in (FileKind.SERVER_LOG, FileKind.CONSOLE_LOG) and file.is_readable:
             for line in byte_lines(file):
+                if COMPLETED in line[:PREFIX_BYTES]:  # a long line, and never it
+                    continue
                 if match := CLUSTER_ID.search(line):
                     return (match[1] or match[2]).decode()
     return None
@@ -154,9 +159,11 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     sighting = Sighting(names_brokers=broker_id == NO_REPLICA)
     digest, head, problem = _digest(path, sighting)
     problem = problem or _mismatch(path, head)
-    kind = _kind(path, head) if problem not in UNREADABLE else _kind_by_name(path)
-    minutes = sighting.minutes if kind in LOGS else frozenset()
-    return SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers, minutes, sighting.longest_line)
+    kind = _as_seen(_kind(path, head), sighting) if problem not in UNREADABLE else _kind_by_name(path)
+    seen = SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers)
+    if kind in LOGS:
+        seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
+    return replace(seen, longest_line=sighting.longest_line)
 
 
 def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:
@@ -165,7 +172,9 @@ def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:
     with _open(path) as stream:
         try:
             while chunk := stream.read(CHUNK_BYTES):
-                head = head or chunk[:SNIFFED_BYTES]
+                if not head:
+                    head = chunk[:SNIFFED_BYTES]
+                    sighting.is_of_log = _kind(path, head) in LOGS
                 sha.update(chunk)
                 sighting.see(chunk)
         except (EOFError, OSError, zlib.error):
@@ -193,6 +202,15 @@ def _is_gzip(path: Path) -> bool:
 def _kind(path: Path, head: bytes) -> FileKind:
     by_name = _kind_by_name(path)
     return by_name if by_name is not FileKind.UNKNOWN else _kind_by_content(head)
+
+
+def _as_seen(kind: FileKind, sighting: Sighting) -> FileKind:
+    """The kind of a log by what its lines are of, whatever its name or its first lines say; any other kind as it is."""
+    if kind not in LOGS:
+        return kind
+    if sighting.has_requests:
+        return FileKind.CONSOLE_LOG if sighting.has_others else FileKind.REQUEST_LOG
+    return FileKind.SERVER_LOG if kind is FileKind.REQUEST_LOG and sighting.has_others else kind
 
 
 def _kind_by_name(path: Path) -> FileKind:

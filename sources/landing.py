@@ -17,7 +17,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import FileKind
 from schemas.tables import Table
-from sources import accounting, broker_log, metadata_dump, request_log, segment_dump, server_log
+from sources import accounting, broker_log, metadata_dump, request_log, routing, segment_dump, server_log
 from sources.checkpoints import read_checkpoints
 from sources.fetch_sessions import fetch_rows
 from sources.files import SourceFile
@@ -39,13 +39,13 @@ AT_THE_END = 2**33
 
 
 TOLD_BY = {
-    T.METADATA_CHANGES.name: FileKind.METADATA_DUMP,
-    T.BROKER_REGISTRATIONS.name: FileKind.METADATA_DUMP,
-    T.SEGMENT_BATCHES.name: FileKind.SEGMENT_DUMP,
-    T.EPOCH_STARTS.name: FileKind.LEADER_EPOCH_CHECKPOINT,
-    T.FETCH_EVENTS.name: FileKind.REQUEST_LOG,
+    T.METADATA_CHANGES.name: {FileKind.METADATA_DUMP},
+    T.BROKER_REGISTRATIONS.name: {FileKind.METADATA_DUMP},
+    T.SEGMENT_BATCHES.name: {FileKind.SEGMENT_DUMP},
+    T.EPOCH_STARTS.name: {FileKind.LEADER_EPOCH_CHECKPOINT},
+    T.FETCH_EVENTS.name: routing.WITH_REQUESTS,
 }
-"""Tables that one kind of file alone tells of: without it they are empty before anybody looks."""
+"""Tables that some kinds of file alone tell of: without one of them they are empty before anybody looks."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def land(
     conformed = {table.name: conform(table, tables[table.name]) for table in T.LANDING_TABLES if table.name in tables}
     source_files = conform(T.SOURCE_FILES, accounting.source_file_rows(spark, files, outcomes, timezone))
     kinds = {file.kind for file in files}
-    return Landing(conformed, source_files, frozenset(name for name, kind in TOLD_BY.items() if kind not in kinds))
+    return Landing(conformed, source_files, frozenset(name for name, by in TOLD_BY.items() if kinds.isdisjoint(by)))
 
 
 class _Earlier:
@@ -127,16 +127,16 @@ def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str, redacti
     """Each kind's lines, parsed once and for all; a kind without a file costs nothing."""
     present = {file.kind for file in files}
 
-    def parsed(kinds: set[FileKind], parse: Callable[[DataFrame], DataFrame]) -> DataFrame:
+    def parsed(kinds: frozenset[FileKind], parse: Callable[[DataFrame], DataFrame]) -> DataFrame:
         if kinds.isdisjoint(present):
             return _none_like(parse(lines))
-        return _settled(parse(lines.where(F.col(C.KIND).isin([kind.value for kind in kinds]))))
+        return _settled(parse(routing.routed(lines, kinds)))
 
     return _Parsed(
-        parsed({FileKind.REQUEST_LOG}, lambda requests: redaction.requests(request_log.parse(requests, timezone))),
-        parsed({FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG}, partial(broker_log.parse, timezone=timezone)),
-        parsed({FileKind.SEGMENT_DUMP}, segment_dump.parse),
-        parsed({FileKind.METADATA_DUMP}, metadata_dump.parse),
+        parsed(routing.WITH_REQUESTS, lambda requests: redaction.requests(request_log.parse(requests, timezone))),
+        parsed(routing.WITH_OTHER_LINES, partial(broker_log.parse, timezone=timezone)),
+        parsed(frozenset({FileKind.SEGMENT_DUMP}), segment_dump.parse),
+        parsed(frozenset({FileKind.METADATA_DUMP}), metadata_dump.parse),
         FileKind.SEGMENT_DUMP in present,
     )
 

@@ -18,7 +18,8 @@ from sources.files import SourceFile, byte_lines
 from sources.outcomes import LINE_COLUMNS
 
 LINE_KINDS = (
-    FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.SEGMENT_DUMP, FileKind.METADATA_DUMP,
+    FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.CONSOLE_LOG, FileKind.SEGMENT_DUMP,
+    FileKind.METADATA_DUMP,
 )  # fmt: skip
 """Kinds that are read line by line; the others are small and read whole (sources/checkpoints.py)."""
 

@@ -13,8 +13,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
 from sources.errors import CaptureError
+from sources.files import LOGS
 
 ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
 DATE_FORMATS = {"": ISO8601, "ISO8601": ISO8601, "DEFAULT": ISO8601}
@@ -31,7 +31,6 @@ CONVERSIONS = {
     "n": "end",
 }  # fmt: skip
 FIELDS = {"level": r"([A-Z]+)", "logger": r"([\w.$-]+)", "message": r"(.*)"}
-LOGS = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG)
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,11 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
     )
 
 
+def is_of_requests(text: Column) -> Column:
+    """Whether a line among those of all loggers is the request log's: a completed request, or what is left of one."""
+    return text.contains(COMPLETED) | text.contains(REQUEST_LOGGER) | text.contains(API_NAME_KEY)
+
+
 def landed(parsed: DataFrame, api_name: str) -> DataFrame:
     """The usable lines of one API."""
     return outcomes.having(parsed, outcomes.LANDED).where(F.col("api_name") == api_name)

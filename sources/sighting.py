@@ -1,4 +1,4 @@
-"""What a log shows at a glance, read once on the driver with its digest: the brokers its lines name, and the minutes.
+"""What a log shows at a glance, read once on the driver with its digest: brokers, minutes, and whose lines are in it.
 
 Of a broker's own log every prefix in brackets names that broker (`[Partition t-0 broker=1]`, `[Broker id=1]`,
 `[ReplicaFetcherManager on broker 1]`); lines of several brokers in one file name each its own.
@@ -21,6 +21,14 @@ OF_BROKER = re.compile(
 SETTING = re.compile(rb"^\s+(?:broker|node)\.id = (\d{1,9})\s*$")
 MINUTE = re.compile(rb"^\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)$")
 
+COMPLETED = b"Completed request:"
+OTHER_LINE = re.compile(
+    rb"\d\d:\d\d:\d\d.{0,60}\b(?:INFO|WARN|ERROR|FATAL)\b|\b(?:INFO|WARN|ERROR|FATAL)\b.{0,60}\d\d:\d\d:\d\d"
+)
+"""A time and a level that no request is logged at, in whichever layout."""
+OF_REQUEST_LOG = (b"kafka.request.logger", b"kafka.network.")
+"""Loggers that Kafka's own settings send to the request log."""
+
 KIND_WORDS = re.compile(
     r"(kafka-?)?(request|state-change|server|controller|log-cleaner|authorizer|kafkaServer)(\.log|\.out)?"
 )
@@ -33,9 +41,14 @@ class Sighting:
 
     def __init__(self, *, names_brokers: bool) -> None:
         self._names_brokers = names_brokers
+        self.is_of_log = False
+        """Whether it is to be seen whose lines these are; a dump's millions need not be looked at."""
+        self.has_requests = self.has_others = False
+        """Whether completed requests are logged, and whether lines of other loggers are."""
         self._rest = b""
         self._length = self.longest_line = 0
         self._heads: set[bytes] = set()
+        self._request_heads: set[bytes] = set()
         self._brokers: set[int] = set()
 
     def see(self, chunk: bytes) -> None:
@@ -56,12 +69,24 @@ class Sighting:
 
     def _take(self, lines: Iterable[bytes]) -> None:
         for line in lines:
+            head = b""
             if line[:3] == b"[20":  # a dump has millions of lines that begin otherwise, each its own way
-                self._heads.add(line[:17])
+                head = line[:17]
             elif line[:2] == b"20":
-                self._heads.add(line[:16])
+                head = line[:16]
+            if head:
+                self._heads.add(head)
+            if self.is_of_log:
+                self._take_line_of_log(line[:PREFIX_BYTES], head)
             if self._names_brokers and (match := OF_BROKER.match(line[:PREFIX_BYTES]) or SETTING.match(line)):
                 self._brokers.add(int(next(group for group in match.groups() if group is not None)))
+
+    def _take_line_of_log(self, prefix: bytes, head: bytes) -> None:
+        if COMPLETED in prefix:
+            self.has_requests = True
+            self._request_heads.add(head)
+        elif not self.has_others and OTHER_LINE.search(prefix):
+            self.has_others = not any(name in prefix for name in OF_REQUEST_LOG)
 
     @property
     def brokers(self) -> frozenset[int]:
@@ -71,8 +96,17 @@ class Sighting:
     @property
     def minutes(self) -> frozenset[str]:
         """The minutes that have lines, such as `2025-02-06 17:03`."""
-        matches = (MINUTE.match(head) for head in self._heads)
-        return frozenset(f"{match[1].decode()} {match[2].decode()}" for match in matches if match)
+        return _minutes(self._heads)
+
+    @property
+    def request_minutes(self) -> frozenset[str]:
+        """The minutes in which requests were completed."""
+        return _minutes(self._request_heads)
+
+
+def _minutes(heads: Iterable[bytes]) -> frozenset[str]:
+    matches = (MINUTE.match(head) for head in heads)
+    return frozenset(f"{match[1].decode()} {match[2].decode()}" for match in matches if match)
 
 
 def brokers_by_company(stated: Mapping[str, frozenset[int]], base_of: Mapping[str, str]) -> dict[str, int]:

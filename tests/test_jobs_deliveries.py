@@ -31,9 +31,9 @@ EVENT = {"base_offset": 0, "last_offset": 0, "partition": 0, "leader_id": 1, "so
 Deliver = Callable[..., None]
 
 
-def file(digest: str, name: str = "server.log", broker_id: int = 1) -> SourceFile:
+def file(digest: str, name: str = "server.log", broker_id: int = 1, kind: FileKind = FileKind.SERVER_LOG) -> SourceFile:
     """A file of a capture, with its content's digest."""
-    return SourceFile(Path("/capture") / name, name, FileKind.SERVER_LOG, broker_id, digest)
+    return SourceFile(Path("/capture") / name, name, kind, broker_id, digest)
 
 
 @pytest.fixture(scope="module")
@@ -90,6 +90,15 @@ def test_a_log_that_names_no_broker_is_the_same_beside_files_that_tell(empty: Wa
     assert filter_new(empty, "quiet", [file("a"), file("b", broker_id=-1), file("c", broker_id=-1)]) == [
         file("c", broker_id=-1)
     ]
+
+
+def test_a_stream_of_all_loggers_has_landed_if_it_did_as_another_log(empty: Warehouse, deliver: Deliver) -> None:
+    """As one of a single kind it did before there was the other: its rows are not to come twice."""
+    deliver("console", "d1", file("a", "all.log", kind=FileKind.REQUEST_LOG))
+
+    given = [file(digest, f"{digest}.log", kind=FileKind.CONSOLE_LOG) for digest in ("a", "b")]
+
+    assert filter_new(empty, "console", given) == given[1:]
 
 
 def test_a_finished_delivery_stays(empty: Warehouse, deliver: Deliver) -> None:

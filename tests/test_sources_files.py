@@ -63,7 +63,7 @@ def found(root: Path) -> dict[str, SourceFile]:
 )
 def test_a_name_tells_the_kind_with_rotation_and_gzip(tmp_path: Path, name: str, kind: FileKind) -> None:
     """Brokers rotate their logs and people pack them."""
-    put(tmp_path, f"broker-7/{name}")
+    put(tmp_path, f"broker-7/{name}", b"\n")
 
     (file,) = discover(tmp_path)
 

@@ -17,6 +17,7 @@ from sources.lines import read_lines
 pytestmark = pytest.mark.spark
 
 HEAD = "[2026-11-21 10:36:40,815] INFO starting (kafka.server.KafkaServer)"
+REQUEST = "[2026-11-21 10:36:40,815] DEBUG Completed request:{} (kafka.request.logger)"
 
 
 def read(spark: SparkSession, root: Path) -> dict[str, list[tuple[int, str]]]:
@@ -105,7 +106,7 @@ def test_every_line_knows_its_kind_and_broker(spark: SparkSession, tmp_path: Pat
 def test_the_lines_of_one_kind_are_read_from_its_files_alone(spark: SparkSession, tmp_path: Path) -> None:
     """Each kind is parsed by itself: a large request log is not read again for the sake of a small server.log."""
     for name in ("kafka-request.log", "server.log", "server.log.1", "state-change.log"):
-        put(tmp_path, name, HEAD)
+        put(tmp_path, name, REQUEST if "request" in name else HEAD)
     lines = read_lines(spark, discover(tmp_path)).where(F.col(C.KIND) == FileKind.SERVER_LOG.value)
 
     assert sorted(Path(uri).name for uri in lines.inputFiles()) == ["server.log", "server.log.1"]

@@ -15,7 +15,7 @@ from jobs.session import describe
 from jobs.warehouse import Warehouse
 from schemas.tables import REJECTED_LINES, SOURCE_FILES
 from sources.coverage import found
-from sources.files import SourceFile, capture_root, discover
+from sources.files import SourceFile, capture_root, discover, with_unknown_layouts
 from sources.files import cluster_id as stated_cluster_id
 from sources.landing import land
 from sources.lines import read_lines
@@ -72,7 +72,7 @@ def delivery_of(
     redaction = redacting(redact, redact_key_file)
     there = _find_files(capture, timezone)
     cluster = cluster_id or stated_cluster_id(there) or DEFAULT_CLUSTER_ID
-    files = redaction.files(there)
+    files = redaction.files(there if layout else with_unknown_layouts(there))
     return Delivery(files, cluster, capture_id or digest_of(files), timezone, layout, redaction)
 
 

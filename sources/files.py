@@ -20,6 +20,7 @@ from typing import BinaryIO
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from sources.errors import CaptureError
+from sources.shippers import bytes_as_written
 from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting, brokers_by_company
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -90,6 +91,7 @@ TRUNCATED = "compressed data ends early or is damaged"
 NOT_TEXT = "not text"
 NOT_GZIP = "named .gz, but not gzip"
 GZIP_UNNAMED = "gzip, but not named .gz"
+UNKNOWN_LAYOUT = "no line begins with a date as Kafka writes it: name the layout by --log-pattern"
 UNREADABLE = (NOT_TEXT, NOT_GZIP, GZIP_UNNAMED)
 
 
@@ -122,6 +124,16 @@ def _attributed(files: list[SourceFile]) -> list[SourceFile]:
         {name: file.brokers for name, file in logs.items()}, {name: ROTATION.sub("", name) for name in logs}
     )
     return [replace(file, broker_id=own.get(file.name, file.broker_id)) for file in files]
+
+
+def with_unknown_layouts(files: list[SourceFile]) -> list[SourceFile]:
+    """The files, logs without a single date as ones with a problem: nothing of them is what it seems."""
+    return [
+        replace(file, problem=UNKNOWN_LAYOUT)
+        if file.kind in LOGS and file.problem is None and file.longest_line and not file.minutes
+        else file
+        for file in files
+    ]
 
 
 def cluster_id(files: list[SourceFile]) -> str | None:
@@ -219,7 +231,7 @@ def _kind_by_name(path: Path) -> FileKind:
 
 
 def _kind_by_content(head: bytes) -> FileKind:
-    text = head.removeprefix(b"\xef\xbb\xbf")
+    text = bytes_as_written(head.removeprefix(b"\xef\xbb\xbf"))
     kinds = (kind for pattern, kind in KIND_BY_CONTENT if re.search(pattern, text, re.MULTILINE))
     return next(kinds, FileKind.UNKNOWN)
 

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources.errors import CaptureError
 from sources.files import LOGS
+from sources.shippers import as_written
 
 ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
 DATE_FORMATS = {"": ISO8601, "ISO8601": ISO8601, "DEFAULT": ISO8601}
@@ -90,10 +91,17 @@ def _date(date_format: str) -> tuple[str, list[str]]:
     return regex, names
 
 
+KNOWN = layout_of("%d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n")
+"""Strimzi's with Kafka 4, which nobody need name."""
+
+
 def in_kafkas_layout(lines: DataFrame, layout: Layout | None) -> DataFrame:
-    """The lines, those of logs rewritten where they are in the layout; `None` is Kafka's own."""
-    if layout is None:
-        return lines
-    rewritten = F.regexp_replace(F.col(C.LINE_TEXT), layout.regex, layout.rewritten)
+    """The lines, those of logs as their broker wrote them and in Kafka's own layout; `None`: it was a known one."""
+    text = F.col(C.LINE_TEXT)
+    written = as_written(text)
+    asked = KNOWN if layout is None else layout
+    rewritten = F.regexp_replace(written, asked.regex, asked.rewritten)
+    # Most lines are in Kafka's own, and long: of those no expression is asked.
+    is_own = text.startswith("[20") if layout is None else F.lit(False)
     of_log = F.col(C.KIND).isin([kind.value for kind in LOGS])
-    return lines.withColumn(C.LINE_TEXT, F.when(of_log, rewritten).otherwise(F.col(C.LINE_TEXT)))
+    return lines.withColumn(C.LINE_TEXT, F.when(of_log & ~is_own, rewritten).otherwise(text))

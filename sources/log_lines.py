@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 
-LOCAL_TIME = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[,.]\d{3,6}"
+LOCAL_TIME = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[,.]\d{3,6})?(?:Z|[+-]\d\d:?\d\d)?"
+ZONE = r"Z|[+-]\d\d:?\d\d$"
 STAMPED = rf"^\[?({LOCAL_TIME})\]?\s+(?:\[[^\]]*\]\s+)?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\s+(.*)$"
 MESSAGE_OF_LOGGER = r"^(.*) \(([\w.$-]+)\)(?: \[[^\]]*\])?\s*$"
 
@@ -41,5 +42,6 @@ def with_prefix(lines: DataFrame, timezone: str) -> DataFrame:
 
 
 def instant(local: Column, timezone: str) -> Column:
-    """A local time of `timezone` as an instant; NULL for no such time. It needs no time zone of the session."""
-    return F.concat(F.translate(local, ",", "."), F.lit(f" {timezone}")).try_cast("timestamp")
+    """A time, of `timezone` where it names no zone, as an instant; NULL for none. The session's zone is not asked."""
+    zone = F.when(local.rlike(ZONE), "").otherwise(f" {timezone}")
+    return F.concat(F.translate(local, ",", "."), zone).try_cast("timestamp")

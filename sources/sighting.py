@@ -10,11 +10,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
+from sources.shippers import bytes_as_written
+
 PREFIX_BYTES = 240
 """Enough for the time, the level and the prefix of a message: a topic's name has at most 249 letters, few do."""
 
 OF_BROKER = re.compile(
-    rb"^\[?[\d :,.T-]{19,30}\]?\s+(?:\[[^\]]*\]\s+)?[A-Z]+\s+"
+    rb"^\[?[\d :,.TZ+-]{19,35}\]?\s+(?:\[[^\]]*\]\s+)?[A-Z]+\s+"
     rb"\[(?:(?:[^\]\n]* )?(?:id|broker|brokerId|nodeId|replicaId)=(\d{1,9})\b"
     rb"|[\w ]+ on broker (\d{1,9})\]|GroupCoordinator (\d{1,9})\]|Broker id=(\d{1,9})\])"
 )
@@ -68,7 +70,8 @@ class Sighting:
         self._take([self._rest])
 
     def _take(self, lines: Iterable[bytes]) -> None:
-        for line in lines:
+        for text in lines:
+            line = bytes_as_written(text) if self.is_of_log and text[:3] != b"[20" else text
             head = b""
             if line[:3] == b"[20":  # a dump has millions of lines that begin otherwise, each its own way
                 head = line[:17]

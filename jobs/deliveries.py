@@ -29,6 +29,9 @@ IDENTITY = (C.DIGEST, C.KIND, C.BROKER_ID)
 LANDED_FROM = (C.CAPTURE_ID, C.SOURCE_FILE)
 _INGEST = "ingest "
 
+ENDED, NOTHING, NO_END = "ended", -1, 2**62
+"""bigint: the last line of a delivery's file that is finished; none of it; all of it, whatever a line of it is."""
+
 
 def landed_events(warehouse: Warehouse, cluster_id: str) -> dict[str, DataFrame]:
     """The landing tables of a cluster by name, as a replay takes them."""
@@ -90,9 +93,12 @@ def withdraw_unfinished(warehouse: Warehouse, cluster_id: str) -> bool:
     """Delete the rows of a delivery that never reached `source_files`; True if there was one."""
     if _latest(warehouse, EVENT_TABLES[0], cluster_id) == _latest(warehouse, SOURCE_FILES, cluster_id):
         return False
-    finished = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).select(*LANDED_FROM)
+    # A log that grew may come again under the same two names: what is behind its finished lines is left.
+    ended = F.max(F.when(F.col(C.KIND).isin([kind.value for kind in LOGS]), F.col(C.LINES_READ)).otherwise(NO_END))
+    finished = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).groupBy(*LANDED_FROM).agg(ended.alias(ENDED))
     landed = reduce(DataFrame.unionAll, [_landed_from(warehouse, table, cluster_id) for table in EVENT_TABLES])
-    left = landed.join(finished, [str(column) for column in LANDED_FROM], "left_anti").collect()
+    joined = landed.join(finished, [str(column) for column in LANDED_FROM], "left").fillna(NOTHING, [ENDED])
+    left = joined.where(F.col(C.SOURCE_LINE) > F.col(ENDED)).collect()
     for table in EVENT_TABLES:
         files = [row for row in left if row[C.TABLE_NAME] == table.name]
         if files:
@@ -101,15 +107,28 @@ def withdraw_unfinished(warehouse: Warehouse, cluster_id: str) -> bool:
 
 
 def _landed_from(warehouse: Warehouse, table: Table, cluster_id: str) -> DataFrame:
-    """One row per file that a table has rows of: delivery, file and the table's name."""
-    rows = warehouse.read(table, cluster_id=cluster_id)
-    return rows.select(*LANDED_FROM, F.lit(table.name).alias(C.TABLE_NAME)).distinct()
+    """One row per file that a table has rows of: delivery, file, its last line there and the table's name."""
+    rows = warehouse.read(table, cluster_id=cluster_id).groupBy(*LANDED_FROM)
+    return rows.agg(F.max(C.SOURCE_LINE).alias(C.SOURCE_LINE), F.lit(table.name).alias(C.TABLE_NAME))
 
 
 def _is_from(file: Row) -> Column:
-    """Whether a row came with this delivery's file."""
-    is_from: Column = (F.col(C.CAPTURE_ID) == file[C.CAPTURE_ID]) & (F.col(C.SOURCE_FILE) == file[C.SOURCE_FILE])
-    return is_from
+    """Whether a row came with this delivery's file, behind what of it is finished."""
+    is_from = (F.col(C.CAPTURE_ID) == file[C.CAPTURE_ID]) & (F.col(C.SOURCE_FILE) == file[C.SOURCE_FILE])
+    is_left: Column = is_from & (F.col(C.SOURCE_LINE) > file[ENDED])
+    return is_left
+
+
+def take_back(warehouse: Warehouse, cluster_id: str, which: Column) -> None:
+    """Delete landed rows; a table that has none of them is left alone, and so seen to have only grown."""
+    found = [
+        warehouse.read(table, cluster_id=cluster_id).where(which).select(F.lit(table.name)).limit(1)
+        for table in EVENT_TABLES
+    ]
+    names = {row[0] for row in reduce(DataFrame.unionAll, found).collect()}
+    for table in EVENT_TABLES:
+        if table.name in names:
+            warehouse.delete(table, cluster_id, which)
 
 
 def ingested(commit: Commit) -> bool:

@@ -8,6 +8,7 @@ from typing import TypedDict
 
 from jobs.command import capture_option, cluster_option, pattern_option, timezone_option
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
+from jobs.grown_files import without_landed_lines
 from jobs.ingest_told import say_what_is_there, say_what_was_rejected
 from jobs.progress import say, step
 from jobs.redacting import redact_key_option, redact_option, redacting, require_same
@@ -98,6 +99,7 @@ def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
     new = filter_new(warehouse, cluster, files)
     if len(new) < len(files):
         say(f"  {len(files) - len(new)} of {len(files)} files already landed")
+    new = without_landed_lines(warehouse, cluster, new, delivery.timezone, delivery.redaction)
     return _land(warehouse, delivery, new) if new else {}
 
 

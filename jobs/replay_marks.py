@@ -9,7 +9,7 @@ from jobs import __version__
 from jobs.deliveries import EVENT_TABLES, ingested
 from jobs.warehouse import Warehouse
 from replay.profile import Profile
-from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, SOURCE_FILES, Table
+from schemas.tables import LEADER_TIMELINE, REJECTED_LINES, REPLICA_TIMELINE, SOURCE_FILES, Table
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,11 @@ def _mark_in(warehouse: Warehouse, table: Table, cluster_id: str) -> Mark | None
 
 
 def has_only_grown(warehouse: Warehouse, mark: Mark) -> bool:
-    """Whether nothing was done to the landing tables since but landing deliveries."""
+    """Whether nothing was done since to the landing tables that a replay reads, but landing deliveries."""
     last = next((c.note for c in warehouse.commits(SOURCE_FILES) if c.version <= mark.source_files and ingested(c)), "")
-    return bool(last) and all(_was_appended_to(warehouse, table, last) for table in EVENT_TABLES)
+    return bool(last) and all(
+        _was_appended_to(warehouse, table, last) for table in EVENT_TABLES if table is not REJECTED_LINES
+    )
 
 
 def _was_appended_to(warehouse: Warehouse, table: Table, last: str) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -32,6 +32,10 @@ WHOLE_FILE = 0
 """The line number of what is wrong with a file as a whole."""
 
 FILE_COLUMNS = (C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.BROKERS, C.FIRST_AT, C.LAST_AT, C.GAPS, C.DIGEST)
+LINES = "n"
+OF_ANOTHER_FILE = "landed with another file"
+"""Why the first lines of a file that grew are ignored, and all of the one that it grew from where both came at once."""
+
 REJECTED_COLUMNS = tuple(c for c in T.REJECTED_LINES.columns if c not in T.LANDED)
 
 
@@ -94,14 +98,17 @@ def overruled(outcomes: DataFrame, rejections: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def source_file_rows(spark: SparkSession, files: Iterable[SourceFile], outcomes: DataFrame, timezone: str) -> DataFrame:
+def source_file_rows(spark: SparkSession, files: Sequence[SourceFile], outcomes: DataFrame, timezone: str) -> DataFrame:
     """Rows of `source_files`: also of files without a line."""
     rows = [_file_row(file, timezone) for file in files]
     listed = spark.createDataFrame(rows, StructType([StructField(str(c), c.type) for c in FILE_COLUMNS]))
-    counts = outcomes.groupBy(C.SOURCE_FILE, OUTCOME, C.REASON).agg(F.count(F.lit(1)).alias("n"))
-    by_reason = F.collect_list(F.when(F.col(OUTCOME) == IGNORED, F.struct(C.REASON, "n")))
+    counts = outcomes.groupBy(C.SOURCE_FILE, OUTCOME, C.REASON).agg(F.count(F.lit(1)).alias(LINES))
+    before = [(file.name, IGNORED, OF_ANOTHER_FILE, file.lines_before) for file in files if file.lines_before]
+    if before:  # nobody has read them again
+        counts = counts.unionByName(spark.createDataFrame(before, counts.schema))
+    by_reason = F.collect_list(F.when(F.col(OUTCOME) == IGNORED, F.struct(C.REASON, LINES)))
     by_file = counts.groupBy(C.SOURCE_FILE).agg(
-        F.sum("n").alias(C.LINES_READ),
+        F.sum(LINES).alias(C.LINES_READ),
         _lines(LANDED).alias(C.LINES_LANDED),
         _lines(REJECTED).alias(C.LINES_REJECTED),
         _lines(IGNORED).alias(C.LINES_IGNORED),
@@ -122,4 +129,4 @@ def _file_row(file: SourceFile, timezone: str) -> tuple[object, ...]:
 
 
 def _lines(outcome: str) -> Column:
-    return F.sum(F.when(F.col(OUTCOME) == outcome, F.col("n")).otherwise(0))
+    return F.sum(F.when(F.col(OUTCOME) == outcome, F.col(LINES)).otherwise(0))

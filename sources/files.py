@@ -80,11 +80,20 @@ class SourceFile:
     """Those of them in which requests were completed."""
     longest_line: int = 0
     """Bytes of its longest line."""
+    lines: int = 0
+    """Lines of its content; the last one may have no end."""
+    lines_before: int = 0
+    """Its first lines, as many as landed with another file: it is one that grew, or what another one grew from."""
 
     @property
     def is_readable(self) -> bool:
         """Whether some lines can be had of it."""
         return self.kind is not FileKind.UNKNOWN and self.problem not in UNREADABLE
+
+    @property
+    def has_new_lines(self) -> bool:
+        """Whether some of its lines did not land with another file."""
+        return self.lines_before == 0 or self.lines_before < self.lines
 
 
 TRUNCATED = "compressed data ends early or is damaged"
@@ -150,12 +159,22 @@ def cluster_id(files: list[SourceFile]) -> str | None:
 
 def byte_lines(file: SourceFile) -> Iterator[bytes]:
     """The lines of a file, one at a time; of a damaged one those before the damage."""
+    for line in byte_lines_with_ends(file):
+        yield line.removesuffix(b"\n").removesuffix(b"\r")
+
+
+def byte_lines_with_ends(file: SourceFile) -> Iterator[bytes]:
+    """The lines of a file with what ends them: together its content."""
     with _open(file.path) as stream:
         try:
-            for line in stream:
-                yield line.removesuffix(b"\n").removesuffix(b"\r")
+            yield from stream
         except (EOFError, OSError, zlib.error):
             return
+
+
+def is_named_as_log(path: Path) -> bool:
+    """Whether a file's name tells which log it is."""
+    return _kind_by_name(path) in LOGS
 
 
 def _walk(root: Path) -> Iterator[Path]:
@@ -175,7 +194,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     seen = SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers)
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
-    return replace(seen, longest_line=sighting.longest_line)
+    return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines)
 
 
 def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:

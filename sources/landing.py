@@ -110,7 +110,11 @@ class _Earlier:
 
     def __init__(self, known: Mapping[str, DataFrame], capture_id: str, files: Sequence[SourceFile]) -> None:
         self._known = known
-        self._is_own = (F.col(C.CAPTURE_ID) == capture_id) & F.col(C.SOURCE_FILE).isin([file.name for file in files])
+        is_own = (F.col(C.CAPTURE_ID) == capture_id) & F.col(C.SOURCE_FILE).isin([file.name for file in files])
+        for file in files:
+            if file.lines_before:  # the file that it grew from may bear its name, and that of the delivery
+                is_own &= (F.col(C.SOURCE_FILE) != file.name) | (F.col(C.SOURCE_LINE) > file.lines_before)
+        self._is_own = is_own
 
     def rows(self, table: Table) -> DataFrame | None:
         """The earlier rows of a table, as a parser gives them; None where none are known."""

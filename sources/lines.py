@@ -9,7 +9,7 @@ from itertools import groupby
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StringType, StructField, StructType
+from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from schemas import columns as C
 from schemas.columns import Field
@@ -32,15 +32,17 @@ OF_FILE = (C.SOURCE_FILE, C.BROKER_ID)
 LINES_SCHEMA = StructType([StructField(str(c), c.type) for c in LINE_COLUMNS])
 
 URI, PATH, BLOCK_START = "uri", "path", "block"
+LINES_BEFORE = "lines_before"
 ROW_ID, FIRST_ROW_ID, ROWS, ROWS_BEFORE = "row_id", "first_row_id", "rows", "before"
 
 
 def read_lines(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
     """One row per line: file, line from 1, broker, kind and text, without its line end or byte order mark.
 
-    Each kind has a scan of its own, in which `kind` is a literal: who asks for one kind reads no file of another.
+    Lines that landed with another file are left out; those after them keep their numbers. Each kind has a
+    scan of its own, in which `kind` is a literal: who asks for one kind reads no file of another.
     """
-    readable = [file for file in files if file.kind in LINE_KINDS and file.is_readable]
+    readable = [file for file in files if file.kind in LINE_KINDS and file.is_readable and file.has_new_lines]
     odd = [file for file in readable if _is_hidden_from_spark(file)]
     scanned = [file for file in readable if file not in odd]
     # What was read of a damaged file is kept; of any other file an error must stay an error.
@@ -64,6 +66,8 @@ def _is_hidden_from_spark(file: SourceFile) -> bool:
 def _rows(files: Iterable[SourceFile]) -> Iterator[tuple[str, int, int, str, str]]:
     for file in files:
         for number, line in enumerate(byte_lines(file), 1):
+            if number <= file.lines_before:
+                continue
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             yield file.name, number, file.broker_id, file.kind.value, text.decode("utf-8", "replace")
 
@@ -83,10 +87,13 @@ def _scan(spark: SparkSession, files: list[SourceFile], kind: FileKind, is_damag
         F.col("value"),
     )
     text = _without_cr(F.col("value"))
+    numbered = rows.join(F.broadcast(_blocks(rows, _names(spark, files))), [URI, BLOCK_START]).withColumn(
+        C.SOURCE_LINE, F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1
+    )
+    if any(file.lines_before for file in files):
+        numbered = numbered.where(F.col(C.SOURCE_LINE) > F.col(LINES_BEFORE))
     return (
-        rows.join(F.broadcast(_blocks(rows, _names(spark, files))), [URI, BLOCK_START])
-        .withColumn(C.SOURCE_LINE, F.col(ROW_ID) - F.col(FIRST_ROW_ID) + F.col(ROWS_BEFORE) + 1)
-        .withColumn(C.KIND, F.lit(kind.value))
+        numbered.withColumn(C.KIND, F.lit(kind.value))
         .withColumn(C.LINE_TEXT, text if kind in DECODED_LATER else F.make_valid_utf8(text))
         .select(*LINE_COLUMNS)
     )
@@ -99,8 +106,9 @@ def _without_cr(text: Column) -> Column:
 
 def _names(spark: SparkSession, files: list[SourceFile]) -> DataFrame:
     """One row per file: its path, and what every line of it has of it."""
-    rows = [(str(file.path), file.name, file.broker_id) for file in files]
-    return spark.createDataFrame(rows, StructType([StructField(PATH, StringType()), *_fields(OF_FILE)]))
+    rows = [(str(file.path), file.lines_before, file.name, file.broker_id) for file in files]
+    own = [StructField(PATH, StringType()), StructField(LINES_BEFORE, LongType())]
+    return spark.createDataFrame(rows, StructType([*own, *_fields(OF_FILE)]))
 
 
 def _blocks(rows: DataFrame, names: DataFrame) -> DataFrame:
@@ -116,7 +124,7 @@ def _blocks(rows: DataFrame, names: DataFrame) -> DataFrame:
     return (
         each.withColumns({PATH: _decoded(F.col(URI)), ROWS_BEFORE: before})
         .join(F.broadcast(names), PATH)
-        .select(URI, BLOCK_START, FIRST_ROW_ID, ROWS_BEFORE, *OF_FILE)
+        .select(URI, BLOCK_START, FIRST_ROW_ID, ROWS_BEFORE, LINES_BEFORE, *OF_FILE)
     )
 
 

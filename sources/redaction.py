@@ -78,7 +78,11 @@ class Redaction:
             return list(files)
         topic = self.topic_name if Redacted.TOPICS in self.what else str
         names = FileNames(topic, lambda part: f"name-{self._digits('name', part)[:DIGITS]}")
-        return [replace(file, name=names.of(file), digest=self._digits("digest", file.digest)) for file in files]
+        return [replace(file, name=names.of(file), digest=self.digest(file.digest)) for file in files]
+
+    def digest(self, of_content: str) -> str:
+        """A file's digest as it lands."""
+        return self._digits("digest", of_content) if self.what else of_content
 
     def topic_name(self, name: str) -> str:
         """A topic's pseudonym."""

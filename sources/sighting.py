@@ -48,7 +48,7 @@ class Sighting:
         self.has_requests = self.has_others = False
         """Whether completed requests are logged, and whether lines of other loggers are."""
         self._rest = b""
-        self._length = self.longest_line = 0
+        self._length = self.longest_line = self.lines = 0
         self._heads: set[bytes] = set()
         self._request_heads: set[bytes] = set()
         self._brokers: set[int] = set()
@@ -59,6 +59,7 @@ class Sighting:
         if ends:
             self.longest_line = max(self.longest_line, self._length + len(ends[0]), *map(len, ends))
             self._length = 0
+            self.lines += len(ends)
             self._take([self._rest + ends[0], *ends[1:]])
             self._rest = b""
         self._length += len(rest)
@@ -67,6 +68,7 @@ class Sighting:
     def end(self) -> None:
         """Take what is left of a file whose last line has no end."""
         self.longest_line = max(self.longest_line, self._length)
+        self.lines += self._length > 0
         self._take([self._rest])
 
     def _take(self, lines: Iterable[bytes]) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from jobs.command import capture_option, cluster_option, pattern_option, timezone_option
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
@@ -16,6 +20,7 @@ from jobs.session import describe
 from jobs.warehouse import Warehouse
 from schemas.tables import REJECTED_LINES, SOURCE_FILES
 from sources.coverage import found
+from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
 from sources.files import SourceFile, capture_root, discover, with_unknown_layouts
 from sources.files import cluster_id as stated_cluster_id
 from sources.landing import land
@@ -103,6 +108,20 @@ def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
     return _land(warehouse, delivery, new) if new else {}
 
 
+def _lines(warehouse: Warehouse, delivery: Delivery, files: Sequence[SourceFile]) -> tuple[DataFrame, DataFrame | None]:
+    """The lines of some of a delivery's files; and those of consoles that other files of it have as well."""
+
+    def read(some: Sequence[SourceFile]) -> DataFrame:
+        return in_kafkas_layout(read_lines(warehouse.spark, some), delivery.layout)
+
+    copies = consoles(files, delivery.files)
+    if not copies:
+        return read(files), None
+    told = with_echoes_told(read(copies), read(originals(copies, delivery.files))).localCheckpoint()
+    own = read([file for file in files if file not in copies])
+    return own.unionByName(told.where(~F.col(IS_ECHO)).drop(IS_ECHO)), told.where(IS_ECHO).drop(IS_ECHO)
+
+
 def _land(warehouse: Warehouse, delivery: Delivery, files: list[SourceFile]) -> dict[str, int]:
     """Rows by table. `source_files`, the mark of success, comes last."""
     cluster_id = delivery.cluster_id
@@ -111,10 +130,10 @@ def _land(warehouse: Warehouse, delivery: Delivery, files: list[SourceFile]) -> 
     known = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in earlier}
     describe(warehouse.spark, "parse lines")
     with step("parse the lines"):
-        lines = in_kafkas_layout(read_lines(warehouse.spark, files), delivery.layout)
+        lines, echoes = _lines(warehouse, delivery, files)
         landing = land(
             lines, files, cluster_id=cluster_id, capture_id=delivery.capture_id, timezone=delivery.timezone,
-            known=known, redaction=delivery.redaction,
+            known=known, redaction=delivery.redaction, echoes=echoes,
         )  # fmt: skip
     rows = {}
     for table in (*EVENT_TABLES, SOURCE_FILES):

@@ -21,6 +21,7 @@ from sources.outcomes import (
     OUTCOME,
     OUTCOME_COLUMNS,
     REJECTED,
+    ignored,
     rejected,
     with_outcome,
 )
@@ -36,6 +37,9 @@ LINES = "n"
 OF_ANOTHER_FILE = "landed with another file"
 """Why the first lines of a file that grew are ignored, and all of the one that it grew from where both came at once."""
 
+OF_OTHERS = "line of another file"
+"""Why a line of a console is ignored (sources/echoes.py)."""
+
 REJECTED_COLUMNS = tuple(c for c in T.REJECTED_LINES.columns if c not in T.LANDED)
 
 
@@ -50,6 +54,11 @@ def too_long(lines: DataFrame, files: Iterable[SourceFile]) -> list[DataFrame]:
         return []
     long = lines.where(F.octet_length(C.LINE_TEXT) > MAX_LINE_BYTES)
     return [with_outcome(long, rejected("line too long")).select(*OUTCOME_COLUMNS)]
+
+
+def echoed(lines: DataFrame | None) -> list[DataFrame]:
+    """The lines that other files tell, with their outcome."""
+    return [] if lines is None else [with_outcome(lines, ignored(OF_OTHERS)).select(*OUTCOME_COLUMNS)]
 
 
 def _has_long_lines(files: Iterable[SourceFile]) -> bool:

@@ -76,9 +76,12 @@ class _Parsed:
 
 def land(
     lines: DataFrame, files: Sequence[SourceFile], *, cluster_id: str, capture_id: str, timezone: str,
-    known: Mapping[str, DataFrame], redaction: Redaction = NOTHING_REDACTED,
+    known: Mapping[str, DataFrame], redaction: Redaction = NOTHING_REDACTED, echoes: DataFrame | None = None,
 ) -> Landing:  # fmt: skip
-    """The delivery's rows of every landing table; `known` has those of earlier deliveries of the cluster, by table."""
+    """The delivery's rows of every landing table; `known` has those of earlier deliveries of the cluster, by table.
+
+    `echoes` has lines that other files tell: they are counted and no more.
+    """
     spark = lines.sparkSession
     parsed = _parse(accounting.of_bearable_length(lines, files), files, timezone, redaction)
     earlier = _Earlier(known, capture_id, files)
@@ -87,7 +90,13 @@ def land(
     rejections = rows.pop(T.REJECTED_LINES.name)
     settings = (server_log.setting_rows(parsed.logs), metadata_dump.setting_rows(parsed.metadata), configured)
     outcomes = accounting.outcomes_of(
-        [*parsed.frames, checkpoint_outcomes, *accounting.too_long(lines, files), accounting.damaged(spark, files)]
+        [
+            *parsed.frames,
+            checkpoint_outcomes,
+            *accounting.too_long(lines, files),
+            accounting.damaged(spark, files),
+            *accounting.echoed(echoes),
+        ]
     ).transform(accounting.overruled, rejections)
     tables = rows | {
         T.BROKER_REGISTRATIONS.name: metadata_dump.registration_rows(parsed.metadata),

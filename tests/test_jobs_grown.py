@@ -1,4 +1,4 @@
-"""Logs that were collected while they grew: each line lands once, from wherever it came."""
+"""Logs that were collected while they grew, and consoles beside them: each line lands once, from wherever it came."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def ignored(warehouse: Warehouse, reason: str) -> dict[str, int]:
 def test_a_log_that_grew_lands_its_new_lines_alone(
     spark: SparkSession, captures: Path, tmp_path: Path, landed_capture: Callable[[str], Tables]
 ) -> None:
-    """Collected twice, some in the middle of a line; then with a copy that it grew from, and rotated."""
+    """Collected twice, some in the middle of a line; then with a copy that it grew from, rotated, and a console."""
     capture, warehouse = captures / CAPTURE / "capture", Warehouse(spark, str(tmp_path / "lake"))
     early = collected_early(capture, tmp_path / "early")
     ingest(warehouse, early)
@@ -83,6 +83,7 @@ def test_a_log_that_grew_lands_its_new_lines_alone(
     again = Path(shutil.copytree(capture, tmp_path / "again"))
     log = gzip.decompress((capture / TORN / "server.log.gz").read_bytes())
     (again / TORN / "server.log.1").write_bytes(log[: int(len(log) * 0.8)])
+    (again / TORN / "kafkaServer.out").write_bytes(b"OpenJDK 64-Bit Server VM warning: sharing\n" + log)
     ingest(warehouse, again)
 
     assert [row[0] for row in torn] == [f"{TORN}/state-change.log.gz"]
@@ -95,6 +96,7 @@ def test_a_log_that_grew_lands_its_new_lines_alone(
     assert {name for name, lines in cut.items() if lines == 1} >= torn_logs
     assert {name.split("/")[1] for name, lines in cut.items() if lines > 1} == {"server.log.gz"}
     assert before.keys() - early_lines.keys() == {f"{TORN}/server.log.1"}
+    assert ignored(warehouse, "line of another file") == {f"{TORN}/kafkaServer.out": log.count(b"\n")}
 
 
 @pytest.mark.long

@@ -18,7 +18,8 @@ from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.tables import SOURCE_FILES
 from sources.coverage import coverage
-from sources.files import LOGS, SourceFile, is_named_as_log
+from sources.file_kinds import LOGS, is_named_as_log
+from sources.files import SourceFile
 from sources.grown import beginnings
 from sources.redaction import Redaction
 

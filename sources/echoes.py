@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
-from sources.files import LOGS, SourceFile, is_named_as_log
+from sources.file_kinds import LOGS, is_named_as_log
+from sources.files import SourceFile
 from sources.routing import WITH_REQUESTS
 
 IS_ECHO = "is_echo"

@@ -1,7 +1,6 @@
-"""The files of a capture: which there are, what each is, its digest, and what is wrong with it as a file.
+"""The files of a capture: which there are, whose each is, its digest, and what is wrong with it as a file.
 
-Plain Python on the driver. A name says what a file is (with rotation and `.gz`); where it does not, its first lines do.
-Whether a log has requests, other lines or both, all of its lines say: containers write every logger to one stream.
+Plain Python on the driver.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from typing import BinaryIO
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from sources.errors import CaptureError
-from sources.shippers import bytes_as_written
+from sources.file_kinds import LOGS, ROTATION, as_seen, kind_by_name, kind_of
 from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting, brokers_by_company
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -29,31 +28,6 @@ CHUNK_BYTES = 1024 * 1024
 
 NEVER_READ = re.compile(r"^(truth|acked)\.jsonl")
 """What a test cluster knew of itself, for comparison: never an input. Likewise a folder `trace`."""
-
-ROTATION = re.compile(r"(\.gz|[._-]\d{4}-?\d{2}-?\d{2}([T_.-]?\d{2}([:.-]?\d{2}){0,2})?|[.-]\d{1,4})+$")
-"""`.1`, `.2026-11-21-10` (log4j), `-20261121` (logrotate), `.gz`, and several of them in a row."""
-
-KIND_BY_NAME = (
-    (r"^(.*[._-])?(kafka-)?request([._-].*)?\.log$", FileKind.REQUEST_LOG),
-    (r"^(.*[._-])?state-change([._-].*)?\.log$", FileKind.STATE_CHANGE_LOG),
-    (r"^(.*[._-])?server([._-].*)?\.log$", FileKind.SERVER_LOG),
-    (r"^leader-epoch-checkpoints?(\.json)?$", FileKind.LEADER_EPOCH_CHECKPOINT),
-    (r"^replication-offset-checkpoint$", FileKind.HW_CHECKPOINT),
-    (r"^log-start-offset-checkpoint$", FileKind.LOG_START_CHECKPOINT),
-    (r"^about\.json$", FileKind.ABOUT),
-)
-KIND_BY_CONTENT = (
-    (rb"^Dumping .*__cluster_metadata-", FileKind.METADATA_DUMP),
-    # Dumped within the log's folder the header has no name of a partition.
-    (rb"^\s*\| offset: \d+ .* payload: \{\"type\":\"[A-Z_]+_RECORD\",\"version\":\d+,", FileKind.METADATA_DUMP),
-    (rb"^(Dumping |(Log s|S)tarting offset: |baseOffset: -?\d+ lastOffset: )", FileKind.SEGMENT_DUMP),
-    (rb" Completed request:", FileKind.REQUEST_LOG),
-    (rb"\(state\.change\.logger\)", FileKind.STATE_CHANGE_LOG),
-    (rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,10} (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ", FileKind.SERVER_LOG),
-)
-
-LOGS = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.CONSOLE_LOG)
-"""Kinds that a broker writes with log4j, a time on each line."""
 
 BROKER_FOLDER = re.compile(r"^broker-(\d+)$")
 CLUSTER_ID = re.compile(rb"Cluster ID = ([\w-]+)|of broker \d+ in cluster ([\w-]+)")
@@ -172,11 +146,6 @@ def byte_lines_with_ends(file: SourceFile) -> Iterator[bytes]:
             return
 
 
-def is_named_as_log(path: Path) -> bool:
-    """Whether a file's name tells which log it is."""
-    return _kind_by_name(path) in LOGS
-
-
 def _walk(root: Path) -> Iterator[Path]:
     # os.walk follows no link to a folder, so a link to a parent is no loop.
     for folder, folders, names in os.walk(root):
@@ -190,7 +159,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     sighting = Sighting(names_brokers=broker_id == NO_REPLICA)
     digest, head, problem = _digest(path, sighting)
     problem = problem or _mismatch(path, head)
-    kind = _as_seen(_kind(path, head), sighting) if problem not in UNREADABLE else _kind_by_name(path)
+    kind = as_seen(kind_of(path, head), sighting) if problem not in UNREADABLE else kind_by_name(path)
     seen = SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers)
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
@@ -205,7 +174,7 @@ def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:
             while chunk := stream.read(CHUNK_BYTES):
                 if not head:
                     head = chunk[:SNIFFED_BYTES]
-                    sighting.is_of_log = _kind(path, head) in LOGS
+                    sighting.is_of_log = kind_of(path, head) in LOGS
                 sha.update(chunk)
                 sighting.see(chunk)
         except (EOFError, OSError, zlib.error):
@@ -228,31 +197,6 @@ def _open(path: Path) -> BinaryIO:
 def _is_gzip(path: Path) -> bool:
     with path.open("rb") as stream:
         return stream.read(2) == GZIP_MAGIC
-
-
-def _kind(path: Path, head: bytes) -> FileKind:
-    by_name = _kind_by_name(path)
-    return by_name if by_name is not FileKind.UNKNOWN else _kind_by_content(head)
-
-
-def _as_seen(kind: FileKind, sighting: Sighting) -> FileKind:
-    """The kind of a log by what its lines are of, whatever its name or its first lines say; any other kind as it is."""
-    if kind not in LOGS:
-        return kind
-    if sighting.has_requests:
-        return FileKind.CONSOLE_LOG if sighting.has_others else FileKind.REQUEST_LOG
-    return FileKind.SERVER_LOG if kind is FileKind.REQUEST_LOG and sighting.has_others else kind
-
-
-def _kind_by_name(path: Path) -> FileKind:
-    base = ROTATION.sub("", path.name)
-    return next((kind for pattern, kind in KIND_BY_NAME if re.match(pattern, base)), FileKind.UNKNOWN)
-
-
-def _kind_by_content(head: bytes) -> FileKind:
-    text = bytes_as_written(head.removeprefix(b"\xef\xbb\xbf"))
-    kinds = (kind for pattern, kind in KIND_BY_CONTENT if re.search(pattern, text, re.MULTILINE))
-    return next(kinds, FileKind.UNKNOWN)
 
 
 def _broker_id(name: str) -> int:

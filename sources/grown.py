@@ -11,7 +11,6 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from schemas.kinds import FileKind
 from sources.files import SourceFile, byte_lines_with_ends
 
 BEGINS_MESSAGE = re.compile(rb"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
@@ -33,7 +32,7 @@ def beginnings(file: SourceFile, others: Mapping[str, int], digest: Callable[[st
     whole: set[str] = set()
     sha, number, begun, last = hashlib.sha256(), 0, 0, max(wanted, default=0)
     for number, line in enumerate(byte_lines_with_ends(file), 1):
-        is_first = file.kind is FileKind.REQUEST_LOG or BEGINS_MESSAGE.match(line) is not None
+        is_first = BEGINS_MESSAGE.match(line) is not None
         found |= dict.fromkeys(whole, number - 1 if is_first or not begun else begun - 1)
         whole = set()
         if number > last:

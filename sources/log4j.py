@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources.errors import CaptureError
-from sources.files import LOGS
+from sources.file_kinds import LOGS
 from sources.shippers import as_written
 
 ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"

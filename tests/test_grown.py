@@ -55,13 +55,12 @@ def test_the_whole_file_has_all_its_lines(tmp_path: Path) -> None:
 
 
 def test_a_message_of_several_lines_is_read_again_as_one(tmp_path: Path) -> None:
-    """Its first line has the time of all; a request log has no such messages."""
+    """Its first line has the time of all."""
     content = WHOLE + BLOCK + LINES[0]
     torn = content.index(b"000\n (kafka")
     earlier = [content[:torn], content[: content.index(b"\treplica")], WHOLE, WHOLE + BLOCK]
 
     assert good_lines(file(tmp_path, content), *earlier) == [9, 9, 9, 13]
-    assert good_lines(file(tmp_path, content, "kafka-request.log"), *earlier) == [11, 11, 9, 13]
 
 
 def test_lines_are_counted_across_chunks(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TypeVar
 
 from confluent_kafka import ElectionType, KafkaException, TopicPartition
@@ -123,10 +124,18 @@ class Admin:
         return start
 
     def reassign(self, moves: Mapping[tuple[str, int], Sequence[int]]) -> None:
-        """Give partitions new replicas, by Kafka's own tool: librdkafka does not speak of reassignments."""
-        partitions = [{"topic": t, "partition": p, "replicas": list(to)} for (t, p), to in moves.items()]
+        """Give partitions new replicas."""
+        self._reassign([{"topic": t, "partition": p, "replicas": list(to)} for (t, p), to in moves.items()])
+
+    def move(self, topic: str, partition: int, to: Mapping[int, Path]) -> None:
+        """Give the replica of each broker another of that broker's log directories."""
+        dirs = [str(log_dir) for log_dir in to.values()]
+        self._reassign([{"topic": topic, "partition": partition, "replicas": list(to), "log_dirs": dirs}])
+
+    def _reassign(self, partitions: Sequence[Mapping[str, object]]) -> None:
+        """By Kafka's own tool: librdkafka does not speak of reassignments."""
         with tempfile.NamedTemporaryFile("w", suffix=".json") as plan:
-            json.dump({"version": 1, "partitions": partitions}, plan)
+            json.dump({"version": 1, "partitions": list(partitions)}, plan)
             plan.flush()
             words = ["--bootstrap-server", self._cluster.bootstrap, "--reassignment-json-file", plan.name, "--execute"]
             self._cluster.distribution.run("ReassignPartitionsCommand", words)

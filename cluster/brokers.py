@@ -25,13 +25,18 @@ class Cluster:
     """The nodes; leaving the `with` block ends every one of them, whatever happened."""
 
     def __init__(
-        self, distribution: Distribution, folder: Path, brokers: int, settings: Mapping[str, str] | None = None
+        self,
+        distribution: Distribution,
+        folder: Path,
+        brokers: int,
+        settings: Mapping[str, str] | None = None,
+        disks: int = 1,
     ) -> None:
         self.distribution = distribution
         self.settings = {**TIMEOUTS, **_replication(brokers), **(settings or {})}
         self.controller = Node("the controller", folder / "controller", distribution)
         self.brokers = {
-            broker: Node(f"broker {broker}", folder / f"broker-{broker}", distribution)
+            broker: Node(f"broker {broker}", folder / f"broker-{broker}", distribution, disks)
             for broker in range(1, brokers + 1)
         }
         self._ports = free_ports(brokers + 1)
@@ -85,7 +90,7 @@ class Cluster:
         cluster_id = new_cluster_id()
         controller_port, *ports = self._ports
         texts = [
-            broker_properties(broker, port, controller_port, node.data, self.settings)
+            broker_properties(broker, port, controller_port, node.log_dirs, self.settings)
             for (broker, node), port in zip(self.brokers.items(), ports, strict=True)
         ]
         texts.append(controller_properties(controller_port, self.controller.data, self.settings))

@@ -37,7 +37,7 @@ def capture(
     with tempfile.TemporaryDirectory(prefix="tidegauge-", ignore_cleanup_errors=True) as scratch:
         folder, result = Path(scratch), Path(scratch) / "result"
         say(f"starting Kafka {distribution.version}: a controller and {brokers} brokers")
-        with Cluster(distribution, folder, brokers, scenario.settings) as cluster:
+        with Cluster(distribution, folder, brokers, scenario.settings, scenario.disks) as cluster:
             stage, load = _play(scenario, cluster, seed, say)
             say("stopping the brokers")
             cluster.shut_down()

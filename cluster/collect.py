@@ -37,12 +37,18 @@ def _collect_broker(cluster: Cluster, node: Node, folder: Path) -> None:
     folder.mkdir(parents=True)
     for log in (REQUEST_LOG, SERVER_LOG, STATE_CHANGE_LOG):
         _compress(node.logs / log, folder)
-    for checkpoint in CHECKPOINTS:
-        if (node.data / checkpoint).exists():
-            shutil.copyfile(node.data / checkpoint, folder / checkpoint)
-    checkpoints = json.dumps(leader_epoch_checkpoints(node.data), indent=0)
+    for disk, log_dir in enumerate(node.log_dirs, 1):
+        _copy_checkpoints(log_dir, folder if disk == 1 else folder / f"disk-{disk}")
+    checkpoints = json.dumps(leader_epoch_checkpoints(node.log_dirs), indent=0)
     (folder / "leader-epoch-checkpoints.json").write_text(checkpoints, encoding="utf-8")
-    dump_segments(cluster.distribution, node.data, folder / "segments")
+    dump_segments(cluster.distribution, node.log_dirs, folder / "segments")
+
+
+def _copy_checkpoints(log_dir: Path, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+    for checkpoint in CHECKPOINTS:
+        if (log_dir / checkpoint).exists():
+            shutil.copyfile(log_dir / checkpoint, folder / checkpoint)
 
 
 def _compress(log: Path, folder: Path) -> None:

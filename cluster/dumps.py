@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from cluster.distribution import Distribution
@@ -14,9 +14,9 @@ METADATA = "__cluster_metadata-0"
 HEADER = re.compile(r"Dumping .*/([^/]+)/\d+\.log")
 
 
-def dump_segments(distribution: Distribution, data: Path, target: Path) -> None:
-    """Each partition of a log directory as TOPIC-P.txt.gz; one Java for all of them."""
-    segments = [log for log in sorted(data.glob("*-*/*.log")) if _is_partition(log.parent.name)]
+def dump_segments(distribution: Distribution, log_dirs: Sequence[Path], target: Path) -> None:
+    """Each partition of some log directories as TOPIC-P.txt.gz; one Java for all of them."""
+    segments = [log for log in _in_all(log_dirs, "*-*/*.log") if _is_partition(log.parent.name)]
     target.mkdir(parents=True)
     if not segments:
         return
@@ -32,9 +32,9 @@ def dump_metadata(distribution: Distribution, data: Path, target: Path) -> None:
     write_gzip(target, distribution.run("DumpLogSegments", words).splitlines())
 
 
-def leader_epoch_checkpoints(data: Path) -> dict[str, list[str]]:
+def leader_epoch_checkpoints(log_dirs: Sequence[Path]) -> dict[str, list[str]]:
     """The lines of each partition's leader-epoch-checkpoint."""
-    files = sorted(data.glob("*-*/leader-epoch-checkpoint"))
+    files = _in_all(log_dirs, "*-*/leader-epoch-checkpoint")
     return {
         file.parent.name: file.read_text(encoding="utf-8").split("\n")
         for file in files
@@ -46,6 +46,10 @@ def write_gzip(target: Path, lines: Iterable[str]) -> None:
     """Lines as a gzipped file."""
     with gzip.open(target, "wt", encoding="utf-8") as out:
         out.writelines(f"{line}\n" for line in lines)
+
+
+def _in_all(log_dirs: Iterable[Path], pattern: str) -> list[Path]:
+    return [file for log_dir in log_dirs for file in sorted(log_dir.glob(pattern))]
 
 
 def _is_partition(folder: str) -> bool:

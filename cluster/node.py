@@ -39,14 +39,24 @@ class Node:
     name: str
     folder: Path
     distribution: Distribution
+    disks: int = 1
     process: subprocess.Popen[bytes] | None = None
     is_frozen: bool = False
     _log_read: int = 0
 
     @property
     def data(self) -> Path:
-        """The log directory, in Kafka's sense."""
+        """The log directory, in Kafka's sense; of several the first."""
         return self.folder / "data"
+
+    @property
+    def log_dirs(self) -> list[Path]:
+        """The log directories, one a disk."""
+        return [self.data, *(self.folder / f"data-{disk}" for disk in range(2, self.disks + 1))]
+
+    def other_disk(self, topic: str, partition: int) -> Path:
+        """A log directory that has no log of the partition."""
+        return next(disk for disk in self.log_dirs if not (disk / f"{topic}-{partition}").exists())
 
     @property
     def logs(self) -> Path:

@@ -26,6 +26,8 @@ class Scenario:
     settings: Mapping[str, str]
     transactions: bool
     consumers: bool
+    disks: int
+    """Log directories of each broker."""
 
 
 SCENARIOS: dict[str, Scenario] = {}
@@ -38,13 +40,14 @@ def scenario(
     settings: Mapping[str, str] | None = None,
     transactions: bool = False,
     consumers: bool = False,
+    disks: int = 1,
 ) -> Callable[[Script], Script]:
     """Declare the decorated script as the scenario of its name, which runs for at least `seconds`."""
 
     def declare(script: Script) -> Script:
         name = script.__name__
         says = " ".join((script.__doc__ or "").split())
-        SCENARIOS[name] = Scenario(name, says, script, seconds, topics, settings or {}, transactions, consumers)
+        SCENARIOS[name] = Scenario(name, says, script, seconds, topics, settings or {}, transactions, consumers, disks)
         return script
 
     return declare

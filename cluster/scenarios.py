@@ -21,6 +21,7 @@ SHORT_LIVED = replace(
     },
 )
 BIT_BY_BIT = {"replica.fetch.max.bytes": "1000"}
+SLOW_COPY = {"replica.alter.log.dirs.io.max.bytes.per.second": "2000"}
 OFTEN = {"log.retention.check.interval.ms": "1000", "log.initial.task.delay.ms": "1000"}
 
 
@@ -201,3 +202,23 @@ def throttled_follower(stage: Stage) -> None:
     stage.configure_broker(slow, {"follower.replication.throttled.rate": None})
     stage.await_whole()
     stage.rest(3)
+
+
+@scenario(disks=2, consumers=True)
+def two_disks(stage: Stage) -> None:
+    """Replicas move to the other disk of their broker; one broker is killed, and finds a copy half made."""
+    stage.rest(6)
+    for of in stage.partitions:
+        stage.change_disks(*of)
+        stage.rest(1.5)
+    follower = stage.admin.followers("orders", 0)[0]
+    stage.configure_broker(follower, dict(SLOW_COPY))
+    stage.change_disks("orders", 0)
+    stage.rest(2)
+    stage.kill(follower)
+    stage.rest(1)
+    stage.start(follower)
+    stage.await_whole()
+    stage.configure_broker(follower, dict.fromkeys(SLOW_COPY))
+    stage.elect_preferred()
+    stage.rest(6)

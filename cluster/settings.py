@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 CONTROLLER_ID = 100
@@ -34,13 +34,15 @@ def controller_properties(port: int, data: Path, settings: Mapping[str, str]) ->
             "process.roles": "controller",
             "node.id": str(CONTROLLER_ID),
             "listeners": f"CONTROLLER://127.0.0.1:{port}",
-            **_quorum(port, data),
+            **_quorum(port, [data]),
             **settings,
         }
     )
 
 
-def broker_properties(broker: int, port: int, controller_port: int, data: Path, settings: Mapping[str, str]) -> str:
+def broker_properties(
+    broker: int, port: int, controller_port: int, log_dirs: Sequence[Path], settings: Mapping[str, str]
+) -> str:
     """server.properties of a broker."""
     return _render(
         {
@@ -48,19 +50,19 @@ def broker_properties(broker: int, port: int, controller_port: int, data: Path, 
             "node.id": str(broker),
             "listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
-            **_quorum(controller_port, data),
+            **_quorum(controller_port, log_dirs),
             **SMALL,
             **settings,
         }
     )
 
 
-def _quorum(controller_port: int, data: Path) -> dict[str, str]:
+def _quorum(controller_port: int, log_dirs: Sequence[Path]) -> dict[str, str]:
     return {
         "controller.quorum.voters": f"{CONTROLLER_ID}@127.0.0.1:{controller_port}",
         "controller.listener.names": "CONTROLLER",
         "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-        "log.dirs": str(data),
+        "log.dirs": ",".join(map(str, log_dirs)),
     }
 
 

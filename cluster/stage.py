@@ -141,6 +141,14 @@ class Stage:
             self.admin.await_("its new replicas", of, partial(_is_on, sorted(to)))
         self.note("reassigned")
 
+    def change_disks(self, topic: str, partition: int) -> None:
+        """Have every replica of a partition moved to another disk of its broker; it is copied while the load runs."""
+        self.note(f"move every replica of {topic}-{partition} to another disk")
+        replicas = self.admin.replicas(topic, partition)
+        self.admin.move(
+            topic, partition, {it: self.cluster.brokers[it].other_disk(topic, partition) for it in replicas}
+        )
+
     def configure_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:
         """Change a topic's settings; None takes one back."""
         self.note(f"configure topic {topic}: {dict(settings)}")

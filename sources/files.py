@@ -52,6 +52,8 @@ class SourceFile:
     """Minutes, as written, that have lines."""
     request_minutes: frozenset[str] = frozenset()
     """Those of them in which requests were completed."""
+    has_future_logs: bool = False
+    """Whether its lines name a log that is being copied to another disk of its broker."""
     longest_line: int = 0
     """Bytes of its longest line."""
     lines: int = 0
@@ -163,6 +165,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     seen = SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers)
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
+        seen = replace(seen, has_future_logs=sighting.has_future_logs)
     return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines)
 
 

@@ -21,6 +21,7 @@ from sources import accounting, broker_log, metadata_dump, request_log, routing,
 from sources.checkpoints import read_checkpoints
 from sources.fetch_sessions import fetch_rows
 from sources.files import SourceFile
+from sources.future_logs import without_future_logs
 from sources.leader_and_isr_requests import leader_and_isr_rows
 from sources.produce_requests import produce_rows
 from sources.redaction import Redaction
@@ -145,9 +146,12 @@ def _parse(lines: DataFrame, files: Sequence[SourceFile], timezone: str, redacti
             return _none_like(parse(lines))
         return _settled(parse(routing.routed(lines, kinds)))
 
+    logs = parsed(routing.WITH_OTHER_LINES, partial(broker_log.parse, timezone=timezone))
+    if any(file.has_future_logs for file in files):
+        logs = _settled(without_future_logs(logs))
     return _Parsed(
         parsed(routing.WITH_REQUESTS, lambda requests: redaction.requests(request_log.parse(requests, timezone))),
-        parsed(routing.WITH_OTHER_LINES, partial(broker_log.parse, timezone=timezone)),
+        logs,
         parsed(frozenset({FileKind.SEGMENT_DUMP}), segment_dump.parse),
         parsed(frozenset({FileKind.METADATA_DUMP}), metadata_dump.parse),
         FileKind.SEGMENT_DUMP in present,

@@ -21,7 +21,8 @@ FIELDS = {
     "recovery_state": r"(\w+)",
     "offset": INTEGER, "log_end_offset": INTEGER, "high_watermark": INTEGER, "log_start_offset": INTEGER,
     "last_offset": INTEGER, "checked_high_watermark": INTEGER,
-    "laggards": REST, "fetchers": REST, "settings": REST, "target": r"([\w./<>-]+)", "version": r"(\S+)",
+    "laggards": REST, "fetchers": REST, "settings": REST, "directory": REST,
+    "target": r"([\w./<>-]+)", "version": r"(\S+)",
 }  # fmt: skip
 OFFSETS = tuple(name for name in FIELDS if name.endswith(("offset", "watermark")))
 IDS = ("partition", "broker", "leader_id", "leader_epoch", "partition_epoch")
@@ -80,13 +81,11 @@ LEADER_STATES = ((S.BECAME_LEADER_LEO, "log_end_offset"), (S.BECAME_LEADER_HW, "
 FOLLOWER_STATES = ((S.BECAME_FOLLOWER_LEO, "log_end_offset"), (S.BECAME_FOLLOWER_HW, "high_watermark"))
 LOADED_STATES = ((S.LOADED_LEO, "log_end_offset"), (S.LOADED_LOG_START, "log_start_offset"))
 SHRINKING_STATES = ((S.SHRINKING_HW, "high_watermark"), (S.SHRINKING_LEO, "log_end_offset"))
-STARTS, SKIPPED, SKIPPED_FOLLOWER = (
-    "starts at leader epoch ",
-    "Skipped the become-leader",
-    "Skipped the become-follower",
-)
-
 # fmt: off
+STARTS, SKIPPED, SKIPPED_FOLLOWER = "starts at leader epoch ", "Skipped the become-leader", "Skipped the become-follower"
+HW_LOADED, OF_FUTURE_LOG = "high watermark loaded", "of a future log"
+FUTURE_LOG_CREATED, FUTURE_LOG_LOADED, FUTURE_LOG_IN_PLACE = "future log created", "future log loaded", "future log in place"
+
 STATE_CHANGE_WORDINGS = (
     Wording("leader", "3.3-", "logger", STARTS,
             BROKER + "Leader " + TP + " with topic id " + TOPIC_ID + r" starts at leader epoch {leader_epoch} from offset {log_end_offset} "
@@ -153,7 +152,7 @@ SERVER_WORDINGS = (
             r"CommittedPartitionState\(isr=\w*[(\[]{isr}[)\]]", K.ISR_CHANGE_REJECTED),
     Wording("ISR change rejected", "0.8-2.7", "Partition", "Cached zkVersion ",
             PARTITION_TP + r"Cached zkVersion \[?{partition_epoch}\]? not equal to that in zookeeper, skip updating ISR$", K.ISR_CHANGE_REJECTED),
-    Wording("high watermark loaded", "2.4-", "Partition", "Log loaded for partition ",
+    Wording(HW_LOADED, "2.4-", "Partition", "Log loaded for partition ",
             PARTITION_TP + r"Log loaded for partition \S+ with initial high watermark {offset}$", states=((S.LOADED_HW, "offset"),)),
     Wording("no checkpoint", "0.8-", "Partition", "No checkpointed highwatermark", r".*", ignored="no checkpointed high watermark"),
     Wording("truncation without effect", "0.10-", "UnifiedLog", " has no effect as the largest offset in the log is ",
@@ -173,6 +172,9 @@ SERVER_WORDINGS = (
             LOG_TP + r"Rolled new log segment at offset {offset} in [\d.]+ ms\.$", states=((S.SEGMENT_ROLLED, "offset"),)),
     Wording("segment rolled", "0.8-3.0", "UnifiedLog", "Rolled new log segment at offset ",
             LOG_TP + r"Rolled new log segment at offset {offset} in [\d.]+ ms\.$", states=((S.SEGMENT_ROLLED, "offset"),)),
+    Wording(FUTURE_LOG_LOADED, "2.6-", "LogManager", "Completed load of Log(",
+            r"Completed load of Log\(dir={directory}[/\\][^/\\,]*-future, (?:topicId={topic_id}, )?topic={topic}, partition={partition}, ",
+            ignored=OF_FUTURE_LOG),
     Wording("other log loaded", "2.6-", "LogManager", "Completed load of Log(", r"Completed load of Log\(dir=[^,]*-(?:future|delete|stray), ",
             ignored="load of a log that is no replica"),
     Wording("log loaded", "2.6-", "LogManager", "Completed load of Log(",
@@ -215,6 +217,10 @@ SERVER_WORDINGS = (
             r"(?:\[[^\]]*\] )?Processing override for entityPath: topics/{topic} with config: {settings}$"),
     Wording("other settings", "0.9-3.9", "DynamicConfigManager", "Processing override for entityPath: ",
             r"(?:\[[^\]]*\] )?Processing override for entityPath: (?:clients|users|ips|brokers)", ignored="settings of no topic or broker"),
+    Wording(FUTURE_LOG_CREATED, "1.1-", "LogManager", "Created log for partition ",
+            "Created log for partition " + TP + r" in {directory}[/\\][^/\\]+-future with properties ", ignored=OF_FUTURE_LOG),
+    Wording(FUTURE_LOG_IN_PLACE, "1.1-", "LogManager", "replaced with the future replica for ",
+            "The current replica is successfully replaced with the future replica for " + TP + "$", ignored=OF_FUTURE_LOG),
     Wording("log created", "0.8-", "LogManager", "Created log for partition ",
             "Created log for partition " + TP + r" in .* with properties {settings}$"),
     Wording("process starting", "2.8-", "BrokerServer", "Transition from SHUTDOWN to STARTING",

@@ -28,6 +28,8 @@ OTHER_LINE = re.compile(
     rb"\d\d:\d\d:\d\d.{0,60}\b(?:INFO|WARN|ERROR|FATAL)\b|\b(?:INFO|WARN|ERROR|FATAL)\b.{0,60}\d\d:\d\d:\d\d"
 )
 """A time and a level that no request is logged at, in whichever layout."""
+OF_FUTURE_LOG = b"-future"
+"""The end of a directory that only a log being copied to another disk has."""
 OF_REQUEST_LOG = (b"kafka.request.logger", b"kafka.network.")
 """Loggers that Kafka's own settings send to the request log."""
 
@@ -47,6 +49,8 @@ class Sighting:
         """Whether it is to be seen whose lines these are; a dump's millions need not be looked at."""
         self.has_requests = self.has_others = False
         """Whether completed requests are logged, and whether lines of other loggers are."""
+        self.has_future_logs = False
+        """Whether some directory of a future log is named."""
         self._rest = b""
         self._length = self.longest_line = self.lines = 0
         self._heads: set[bytes] = set()
@@ -55,6 +59,7 @@ class Sighting:
 
     def see(self, chunk: bytes) -> None:
         """Take the next bytes of the file."""
+        self.has_future_logs = self.has_future_logs or (self.is_of_log and OF_FUTURE_LOG in chunk)
         *ends, rest = chunk.split(b"\n")
         if ends:
             self.longest_line = max(self.longest_line, self._length + len(ends[0]), *map(len, ends))

@@ -29,17 +29,17 @@ class DumpOfTwo(Distribution):
 
 def test_a_broker_knows_its_controller_and_its_folder() -> None:
     """Settings of the scenario come last, and win."""
-    text = broker_properties(2, 20_002, 20_000, Path("/d"), {"num.io.threads": "1"})
+    text = broker_properties(2, 20_002, 20_000, [Path("/d"), Path("/e")], {"num.io.threads": "1"})
 
     lines = text.splitlines()
-    assert {"node.id=2", "process.roles=broker", "log.dirs=/d", "num.io.threads=1"} <= set(lines)
+    assert {"node.id=2", "process.roles=broker", "log.dirs=/d,/e", "num.io.threads=1"} <= set(lines)
     assert "controller.quorum.voters=100@127.0.0.1:20000" in lines
     assert "listeners=CONTROLLER://127.0.0.1:20000" in controller_properties(20_000, Path("/c"), {}).splitlines()
 
 
 def test_nothing_listens_beyond_loopback() -> None:
     """Every address is 127.0.0.1."""
-    texts = broker_properties(1, 20_001, 20_000, Path("/d"), {}), controller_properties(20_000, Path("/c"), {})
+    texts = broker_properties(1, 20_001, 20_000, [Path("/d")], {}), controller_properties(20_000, Path("/c"), {})
     addresses = [line for text in texts for line in text.splitlines() if "://" in line]
 
     assert len(addresses) == 3
@@ -76,16 +76,16 @@ def test_a_cluster_id_is_no_option(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_dump_is_cut_into_partitions(tmp_path: Path) -> None:
     """One file a partition, its segments in order; metadata and partitions on their way out are left out."""
     for log in (
-        "clicks-0/00.log",
-        "clicks-0/07.log",
-        "a-b-1/00.log",
-        "__cluster_metadata-0/00.log",
-        "x-0.8a-delete/0.log",
+        "data/clicks-0/00.log",
+        "data/clicks-0/07.log",
+        "data-2/a-b-1/00.log",
+        "data/__cluster_metadata-0/00.log",
+        "data/x-0.8a-delete/0.log",
     ):
-        (tmp_path / "data" / log).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "data" / log).touch()
+        (tmp_path / log).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / log).touch()
 
-    dump_segments(DumpOfTwo("4.1.0", tmp_path, "java"), tmp_path / "data", tmp_path / "segments")
+    dump_segments(DumpOfTwo("4.1.0", tmp_path, "java"), [tmp_path / "data", tmp_path / "data-2"], tmp_path / "segments")
 
     written = {path.name: gzip.decompress(path.read_bytes()) for path in (tmp_path / "segments").iterdir()}
     assert sorted(written) == ["a-b-1.txt.gz", "clicks-0.txt.gz"]
@@ -97,7 +97,7 @@ def test_checkpoints_keep_their_lines(tmp_path: Path) -> None:
     (tmp_path / "clicks-0").mkdir()
     (tmp_path / "clicks-0" / "leader-epoch-checkpoint").write_text("0\n1\n0 0\n", encoding="utf-8")
 
-    assert leader_epoch_checkpoints(tmp_path) == {"clicks-0": ["0", "1", "0 0", ""]}
+    assert leader_epoch_checkpoints([tmp_path / "none", tmp_path]) == {"clicks-0": ["0", "1", "0 0", ""]}
 
 
 def test_a_program_is_found_wherever_its_version_keeps_it(tmp_path: Path) -> None:

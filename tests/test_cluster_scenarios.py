@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -52,6 +53,10 @@ class Actor:
     def wait_started(self) -> None:
         """At once."""
 
+    def other_disk(self, topic: str, partition: int) -> Path:
+        """There is one."""
+        return Path(f"/disk/{topic}-{partition}")
+
 
 @dataclass
 class Office:
@@ -67,6 +72,10 @@ class Office:
     def followers(self, topic: str, partition: int) -> list[int]:
         """The others."""
         return list(self.assigned[topic, partition][1:])
+
+    def replicas(self, topic: str, partition: int) -> list[int]:
+        """All."""
+        return list(self.assigned[topic, partition])
 
     def isr(self, topic: str, partition: int) -> list[int]:
         """All."""
@@ -97,6 +106,10 @@ class Office:
         """Done."""
         assert set(moves) <= set(self.assigned)
         self.assigned |= dict(moves)
+
+    def move(self, topic: str, partition: int, to: Mapping[int, Path]) -> None:
+        """Done."""
+        assert sorted(to) == sorted(self.assigned[topic, partition])
 
 
 class Rehearsal(Stage):

@@ -90,7 +90,7 @@ STATE_CHANGE_WORDINGS = (
     Wording("leader", "3.3-", "logger", STARTS,
             BROKER + "Leader " + TP + " with topic id " + TOPIC_ID + r" starts at leader epoch {leader_epoch} from offset {log_end_offset} "
             r"with partition epoch {partition_epoch}, high watermark {high_watermark}, ISR \[{isr}\], adding replicas \[{adding_replicas}\] "
-            r"and removing replicas \[{removing_replicas}\].* previous leader epoch was ", K.BECOME_LEADER, LEADER_STATES),
+            r"and removing replicas \[{removing_replicas}\].* [Pp]revious leader epoch was ", K.BECOME_LEADER, LEADER_STATES),
     Wording("leader", "2.6-3.2", "logger", STARTS,
             BROKER + "Leader " + TP + " starts at leader epoch {leader_epoch} from offset {log_end_offset} with high watermark {high_watermark} "
             r"ISR \[{isr}\] addingReplicas \[{adding_replicas}\] removingReplicas \[{removing_replicas}\]\.", K.BECOME_LEADER, LEADER_STATES),

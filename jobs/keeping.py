@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pyspark.sql import DataFrame
 
 from replay.keep import Keep
+from schemas.tables import (
+    BROKER_REGISTRATIONS,
+    BROKER_STATEMENTS,
+    EPOCH_STARTS,
+    LEADER_CHANGES,
+    METADATA_CHANGES,
+    SETTINGS,
+)
 
 HOW = "spark.tidegauge.keep"
 """Setting of what is done with large stages: `persist` (the default), or `checkpoint`, which also cuts the plan off.
@@ -15,6 +23,13 @@ HOW = "spark.tidegauge.keep"
 Each step of a plan is analysed, and described to listeners, with all that is below it: with few rows that is half
 of the time, with many stages most of the heap. A local checkpoint dies with its executor, so it is for a session of
 one machine; there small stages are always cut off."""
+
+
+FEW_ROWS = frozenset(
+    table.name
+    for table in (LEADER_CHANGES, BROKER_STATEMENTS, METADATA_CHANGES, BROKER_REGISTRATIONS, SETTINGS, EPOCH_STARTS)
+)
+"""Landing tables that do not grow with requests."""
 
 
 def is_of_one_machine(stage: DataFrame) -> bool:
@@ -25,6 +40,11 @@ def is_of_one_machine(stage: DataFrame) -> bool:
 def cut_off(stage: DataFrame) -> DataFrame:
     """The stage, kept when it is first read; what is above it knows nothing of the plan below."""
     return stage.localCheckpoint(eager=False)
+
+
+def with_few_kept(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
+    """The landing tables, those of few rows kept: a plan that reads one from Delta asks first which files to read."""
+    return {name: keep(rows, is_small=True) if name in FEW_ROWS else rows for name, rows in landed.items()}
 
 
 @contextmanager

@@ -11,13 +11,14 @@ from jobs.alone import alone
 from jobs.command import cluster_option, debug_option, options, run
 from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_clusters, landed_events
-from jobs.keeping import keeping
+from jobs.keeping import keeping, with_few_kept
 from jobs.new_rows import Landed, MustReplayAllError
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, step
 from jobs.replay_marks import mark_of
 from jobs.run_config import Configured
+from jobs.session import describe
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay, whole_replay
 from replay.incidents import incidents
@@ -39,6 +40,7 @@ def write_timelines(
 ) -> tuple[dict[str, int], Profile]:
     """Rows by table of all timelines but the incidents, and the protocol they were replayed by."""
     with keeping() as keep:
+        landed = with_few_kept(landed, keep)
         replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
         mark = mark_of(warehouse, cluster_id, replay.profile).text()
         return {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}, replay.profile
@@ -49,12 +51,15 @@ def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profi
     leaders, replicas, cuts = (
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
     )
+    describe(warehouse.spark, "find incidents")
     with keeping() as keep:
+        landed = with_few_kept(landed, keep)
         return write_table(warehouse, INCIDENTS, incidents(landed, leaders, replicas, cuts, profile, keep), cluster_id)
 
 
 def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:
     """A replay of what the last one left open and of what has landed since; of everything where that is not sure."""
+    describe(warehouse.spark, "look for the last replay")
     with step("look for the last replay") as looking:
         try:
             going_on = continued(warehouse, cluster_id, landed, keep)

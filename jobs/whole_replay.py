@@ -12,6 +12,7 @@ from jobs.hot_partitions import hot_stretches
 from jobs.new_rows import Landed
 from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
+from jobs.session import describe
 from replay.apart import only, put_in_place
 from replay.assignment import assignments
 from replay.keep import Keep
@@ -23,6 +24,7 @@ from replay.stretch_ends import at_moments, moments, unstitched
 from replay.stretch_terms import Terms, terms
 from replay.stretches import split
 from replay.timelines import Timelines, reconstruct, shown
+from schemas.tables import PRODUCE_EVENTS
 
 
 @dataclass(frozen=True)
@@ -38,6 +40,7 @@ class Replay:
 def whole_replay(landed: Landed, keep: Keep) -> Replay:
     """A replay of everything."""
     with step("look at the events") as looking:
+        describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
         assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned)
         cut = hot_stretches(landed, profile, assigned)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from functools import partial
 
-from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from jobs.keeping import few_tasks, short_plans, tasks_of
 from jobs.new_rows import Landed, MustReplayAllError, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
 from jobs.warehouse import Warehouse
@@ -32,37 +31,56 @@ AFTER = {
 }
 """By timeline, in the order in which they are written (`replay_marks`): the rows (SQL) that news may change."""
 
+REQUESTS = (PRODUCE_EVENTS, FETCH_EVENTS)
+
 
 def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:
     """The last replay of the cluster, gone on from: the rows that take the place of those `AFTER` a moment.
 
     Raises MustReplayAllError where only a replay of everything is sure to be right.
     """
-    keep = partial(keep, is_small=True)  # all of it: a tail is short
-    protocol = protocol_of(landed)
-    new = new_rows(warehouse, cluster_id, landed, protocol)
-    stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
-    profile = protocol.what_if(has_outsiders=_has_outsiders(landed, new))
-    until_us = _moment(new, stands, profile)
-    since_us = F.lit(until_us) - reach_us(profile)
-    tail = tail_of(landed, since_us)
-    # The replay reads them more than once; what has landed is only to be looked through once.
-    tail |= {table.name: keep(tail[table.name]) for table in (PRODUCE_EVENTS, FETCH_EVENTS)}
-    assigned = keep(assignments(tail))
-    _require_plain(tail, since_us, until_us)
-    before = stands.leader_timeline.where(up_to(until_us, C.EVENT_TIME))
-    settled = Settled(until_us, since_us, keep(settled_leaderships(before)))
-    replayed = reconstruct(tail, assigned, slots_of(assigned), profile, keep, settled)
-    # Looked at, and written.
-    found = Timelines(**{name: keep(rows) for name, rows in vars(replayed).items()})
-    require(unlike(found, stands, settled).isEmpty(), "what stands at the moment is not found again")
+    spark = warehouse.spark
+    with few_tasks(spark):
+        protocol = protocol_of(landed)
+        new = new_rows(warehouse, cluster_id, landed, protocol)
+        stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
+        profile = protocol.what_if(has_outsiders=_has_outsiders(landed, new))
+        until_us = _moment(new, stands, profile)
+        settled = _settled(until_us, stands, profile, keep)
+        tail = _tail(landed, settled, keep)
+    with few_tasks(spark, tasks_of(_requests(tail))), short_plans(spark):
+        assigned = keep(assignments(tail), is_small=True)
+        replayed = reconstruct(tail, assigned, slots_of(assigned), profile, keep, settled)
+        # Looked at, and written.
+        found = Timelines(**{name: keep(rows) for name, rows in vars(replayed).items()})
+        require(unlike(found, stands, settled).isEmpty(), "what stands at the moment is not found again")
     until = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=until_us)
     return Replay(additions(found, stands, settled), profile, until)
 
 
+def _settled(until_us: int, stands: Timelines, profile: Profile, keep: Keep) -> Settled:
+    """What stands at the moment `until_us`."""
+    before = stands.leader_timeline.where(up_to(until_us, C.EVENT_TIME))
+    leaderships = keep(settled_leaderships(before), is_small=True)
+    return Settled(until_us, F.lit(until_us) - reach_us(profile), leaderships)
+
+
+def _tail(landed: Landed, settled: Settled, keep: Keep) -> Landed:
+    """What is replayed; a replay reads it more than once, and what has landed is to be looked through once."""
+    tail = tail_of(landed, settled.since_us)
+    tail |= {table.name: keep(tail[table.name], is_small=True) for table in REQUESTS}
+    _require_plain(tail, settled)
+    return tail
+
+
+def _requests(tail: Landed) -> int:
+    """How many requests are replayed."""
+    return sum(tail[table.name].count() for table in REQUESTS)
+
+
 def _has_outsiders(landed: Landed, new: Landed) -> bool:
     """Whether some replica was ever outside its ISR; the requests of earlier deliveries are not looked at."""
-    requests = {table.name: new[table.name] for table in (PRODUCE_EVENTS, FETCH_EVENTS)}
+    requests = {table.name: new[table.name] for table in REQUESTS}
     return not outsiders(landed, assignments({**landed, **requests})).isEmpty()
 
 
@@ -78,10 +96,10 @@ def _moment(new: Landed, stands: Timelines, profile: Profile) -> int:
     return until_us
 
 
-def _require_plain(tail: Landed, since_us: Column, until_us: int) -> None:
+def _require_plain(tail: Landed, settled: Settled) -> None:
     """Refuse a tail of which something is bounded, or reaches far."""
-    requests = {table.name: tail[table.name].where(is_later(since_us)) for table in (PRODUCE_EVENTS, FETCH_EVENTS)}
-    changes = {LEADER_CHANGES.name: tail[LEADER_CHANGES.name].where(~up_to(until_us, C.EVENT_TIME))}
+    requests = {table.name: tail[table.name].where(is_later(settled.since_us)) for table in REQUESTS}
+    changes = {LEADER_CHANGES.name: tail[LEADER_CHANGES.name].where(~settled.has(C.EVENT_TIME))}
     silent = silent_moments({**tail, **requests, **changes})
     plain = all(found.isEmpty() for found in (transactional(tail), untold_isrs(tail), silent))
     require(plain, "silence, transactions or an inferred ISR reach far")

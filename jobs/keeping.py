@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
-from pyspark.sql import DataFrame
+from pyspark.sql import DataFrame, SparkSession
 
 from replay.keep import Keep
 from schemas.tables import (
@@ -32,6 +32,40 @@ FEW_ROWS = frozenset(
 """Landing tables that do not grow with requests."""
 
 
+SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
+_FEW_TASKS = 16
+"""Parts of a shuffle of few rows. Spark's writers open a file for each part that a task writes to: with the 400 of
+`conf/` that took a third of a second of CPU in each task of each small stage, however few its rows."""
+
+
+@contextmanager
+def few_tasks(spark: SparkSession, most: int = _FEW_TASKS) -> Iterator[None]:
+    """What is planned meanwhile shuffles into at most so many parts; AQE makes fewer tasks of them where it may."""
+    before = spark.conf.get(SHUFFLE_PARTITIONS) or "200"
+    spark.conf.set(SHUFFLE_PARTITIONS, str(min(most, int(before))))
+    try:
+        yield
+    finally:
+        spark.conf.set(SHUFFLE_PARTITIONS, before)
+
+
+def tasks_of(requests: int) -> int:
+    """Into how many parts the shuffle of so many requests is cut; AQE makes a task of as many as are worth one."""
+    return max(_FEW_TASKS, requests // 100_000)
+
+
+@contextmanager
+def short_plans(spark: SparkSession) -> Iterator[None]:
+    """Large stages that are kept meanwhile are cut off from their plans, too: what is replayed has few rows."""
+    before = spark.conf.get(HOW, None)
+    if str(spark.conf.get("spark.master", "")).startswith("local"):
+        spark.conf.set(HOW, "checkpoint")
+    try:
+        yield
+    finally:
+        spark.conf.unset(HOW) if before is None else spark.conf.set(HOW, before)
+
+
 def is_of_one_machine(stage: DataFrame) -> bool:
     """Whether no executor can be lost without the driver."""
     return str(stage.sparkSession.conf.get("spark.master", "")).startswith("local")
@@ -53,7 +87,13 @@ def keeping() -> Iterator[Keep]:
     kept: list[DataFrame] = []
 
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
-        if (is_small and is_of_one_machine(stage)) or stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
+        if not is_small:
+            return kept_as_it_is(stage)
+        with few_tasks(stage.sparkSession):  # it is planned now
+            return cut_off(stage) if is_of_one_machine(stage) else kept_as_it_is(stage)
+
+    def kept_as_it_is(stage: DataFrame) -> DataFrame:
+        if stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
             return cut_off(stage)
         kept.append(stage.persist())
         return kept[-1]

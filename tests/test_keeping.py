@@ -1,0 +1,78 @@
+"""What is kept, and into how many parts it is shuffled for that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.keeping import HOW, SHUFFLE_PARTITIONS, few_tasks, keeping, short_plans
+
+MANY = "40"
+
+
+@pytest.fixture(autouse=True)
+def _many_parts(spark: SparkSession) -> Iterator[None]:
+    """A session that cuts shuffles into many parts."""
+    before = spark.conf.get(SHUFFLE_PARTITIONS)
+    spark.conf.set(SHUFFLE_PARTITIONS, MANY)
+    yield
+    spark.conf.set(SHUFFLE_PARTITIONS, before)
+
+
+def shuffled(spark: SparkSession) -> DataFrame:
+    """A stage with a shuffle; it is planned once, when it is first asked for rows."""
+    return spark.range(1000).groupBy((F.col("id") % 100).alias("key")).count()
+
+
+def parts(stage: DataFrame) -> int:
+    """Of how many parts the stage is made."""
+    return stage.select(F.spark_partition_id()).distinct().count()
+
+
+def test_a_small_stage_is_shuffled_into_few_parts(spark: SparkSession) -> None:
+    """Each part costs a file in each task that writes to it."""
+    with keeping() as keep:
+        small, large = keep(shuffled(spark), is_small=True), keep(shuffled(spark))
+        assert parts(small) <= 16 < parts(large) <= int(MANY)
+        assert small.count() == large.count() == 100
+    assert spark.conf.get(SHUFFLE_PARTITIONS) == MANY
+
+
+def test_a_session_with_fewer_parts_keeps_them(spark: SparkSession) -> None:
+    """What a session was given for its size is the most."""
+    spark.conf.set(SHUFFLE_PARTITIONS, "3")
+    with keeping() as keep:
+        assert parts(keep(shuffled(spark), is_small=True)) <= 3
+
+
+def test_the_number_of_parts_is_put_back_when_work_fails(spark: SparkSession) -> None:
+    """A replay that cannot go on gives up within: everything is replayed by the session's own setting."""
+
+    def fail() -> None:
+        with few_tasks(spark):
+            assert spark.conf.get(SHUFFLE_PARTITIONS) == "16"
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert spark.conf.get(SHUFFLE_PARTITIONS) == MANY
+
+
+def test_plans_are_short_for_a_while_only(spark: SparkSession) -> None:
+    """A kept stage is cut off from its plan meanwhile, and what the session was told before holds again."""
+    before = spark.conf.get(HOW, None)
+    spark.conf.unset(HOW)
+    with short_plans(spark), keeping() as keep:
+        assert "Scan ExistingRDD" in _plan(keep(spark.range(10)))
+    assert spark.conf.get(HOW, None) is None
+    with keeping() as keep:
+        assert "InMemoryTableScan" in _plan(keep(spark.range(10)))
+    if before is not None:
+        spark.conf.set(HOW, before)
+
+
+def _plan(stage: DataFrame) -> str:
+    return str(stage._jdf.queryExecution().executedPlan())

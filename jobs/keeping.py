@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from replay.keep import Keep
 from schemas.tables import (
@@ -71,30 +72,37 @@ def is_of_one_machine(stage: DataFrame) -> bool:
     return str(stage.sparkSession.conf.get("spark.master", "")).startswith("local")
 
 
-def cut_off(stage: DataFrame) -> DataFrame:
-    """The stage, kept when it is first read; what is above it knows nothing of the plan below."""
-    return stage.localCheckpoint(eager=False)
-
-
 def with_few_kept(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
     """The landing tables, those of few rows kept: a plan that reads one from Delta asks first which files to read."""
     return {name: keep(rows, is_small=True) if name in FEW_ROWS else rows for name, rows in landed.items()}
 
 
+def _forget(stage: DataFrame) -> None:
+    """Take a stage that was cut off out of memory; Spark would, some time after nothing refers to it any more."""
+    if isinstance(stage, ClassicDataFrame):  # a Spark Connect server counts references itself
+        stage._jdf.queryExecution().analyzed().rdd().unpersist(False)  # noqa: SLF001 (no API for it)
+
+
 @contextmanager
 def keeping() -> Iterator[Keep]:
-    """What the engine asks of a job: a stage given to it is kept until the end of the block."""
+    """What the engine asks of a job: a stage given to it is kept until the end of the block, and no longer."""
     kept: list[DataFrame] = []
+    cut: list[DataFrame] = []
+
+    def without_its_plan(stage: DataFrame) -> DataFrame:
+        # Kept when it is first read; what is above it knows nothing of the plan below.
+        cut.append(stage.localCheckpoint(eager=False))
+        return cut[-1]
 
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
         if not is_small:
             return kept_as_it_is(stage)
         with few_tasks(stage.sparkSession):  # it is planned now
-            return cut_off(stage) if is_of_one_machine(stage) else kept_as_it_is(stage)
+            return without_its_plan(stage) if is_of_one_machine(stage) else kept_as_it_is(stage)
 
     def kept_as_it_is(stage: DataFrame) -> DataFrame:
         if stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
-            return cut_off(stage)
+            return without_its_plan(stage)
         kept.append(stage.persist())
         return kept[-1]
 
@@ -103,3 +111,5 @@ def keeping() -> Iterator[Keep]:
     finally:
         for stage in kept:
             stage.unpersist()
+        for stage in cut:
+            _forget(stage)

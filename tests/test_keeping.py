@@ -74,5 +74,17 @@ def test_plans_are_short_for_a_while_only(spark: SparkSession) -> None:
         spark.conf.set(HOW, before)
 
 
+def test_nothing_that_was_kept_stays_in_memory(spark: SparkSession) -> None:
+    """A session that replays day after day would fill with stages that were cut off from their plans."""
+    in_memory = spark.sparkContext._jsc.getPersistentRDDs
+    before = set(in_memory())
+    with short_plans(spark), keeping() as keep:
+        small, large = keep(shuffled(spark), is_small=True), keep(shuffled(spark))
+        unread = keep(large.where("key > 50"))
+        assert small.count() == large.count() == 100
+        assert len(set(in_memory()) - before) == 3, unread
+    assert set(in_memory()) == before
+
+
 def _plan(stage: DataFrame) -> str:
     return str(stage._jdf.queryExecution().executedPlan())

@@ -28,6 +28,11 @@ _TIMED = (
     T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.LEADER_CHANGES, T.BROKER_STATEMENTS, T.METADATA_CHANGES, T.BROKER_REGISTRATIONS,
 )  # fmt: skip
 _PAIR = (*C.PARTITION_KEY, C.REPLICA_ID)
+_ON_PAIR = [str(column) for column in _PAIR]
+_IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED.value}'"
+"""SQL: nobody can tell the state to the step."""
+_LATELY = "INTERVAL 1 MINUTE"
+"""SQL: a follower that is alive fetches every half second."""
 
 
 def reach_us(profile: Profile, apart_us: int = _APART_US) -> Column:
@@ -87,16 +92,24 @@ def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame) -> Dat
     """
     fetched = new[T.FETCH_EVENTS.name].select(*_PAIR)
     roles = new[T.LEADER_CHANGES.name].select(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID))
-    bounded = F.col(C.EXACTNESS) == Exactness.BOUNDED.value
-    still = F.col(C.VALID_TO).isNull() & bounded & (F.col(C.ROLE) == Role.FOLLOWER.value)
-    known = replica_timeline.groupBy(*_PAIR).agg(
-        F.bool_or(still).alias("is_open"),
-        F.max(F.when(~bounded, F.col(C.VALID_TO))).alias("since"),
-        F.min(C.VALID_FROM).alias("first"),
+    still = F.col(C.VALID_TO).isNull() & F.expr(_IS_BOUNDED) & (F.col(C.ROLE) == Role.FOLLOWER.value)
+    again = F.broadcast(fetched.unionByName(roles).distinct())
+    opened = replica_timeline.where(still).select(*_PAIR).join(again, _ON_PAIR, "left_semi").distinct()
+    # To group all rows is dear, and most ends are of late: the others are looked for where any is missing.
+    first = reduce(DataFrame.unionByName, [_first_of(new[table.name]) for table in _TIMED]).agg(F.min("at"))
+    lately = F.col(C.VALID_TO) > first.scalar() - F.expr(_LATELY)
+    recent = _last_known(replica_timeline.where(lately & ~F.expr(_IS_BOUNDED)), opened)
+    silent = opened.join(F.broadcast(recent), _ON_PAIR, "left_anti")
+    return recent.unionByName(_last_known(replica_timeline, silent)).select(C.CLUSTER_ID, "at")
+
+
+def _last_known(states: DataFrame, of: DataFrame) -> DataFrame:
+    """One row per replica in `of` with states: until when its last exact one held, or since when it is known."""
+    return (
+        states.join(F.broadcast(of), _ON_PAIR, "left_semi")
+        .groupBy(*_PAIR)
+        .agg(F.coalesce(F.max(F.when(~F.expr(_IS_BOUNDED), F.col(C.VALID_TO))), F.min(C.VALID_FROM)).alias("at"))
     )
-    again = fetched.unionByName(roles).distinct()
-    ends = known.where("is_open").join(F.broadcast(again), [str(c) for c in _PAIR], "left_semi")
-    return ends.select(C.CLUSTER_ID, F.coalesce("since", "first").alias("at"))
 
 
 def _before_restarts(new: Mapping[str, DataFrame], leader_timeline: DataFrame) -> DataFrame:
@@ -104,5 +117,6 @@ def _before_restarts(new: Mapping[str, DataFrame], leader_timeline: DataFrame) -
     loads = new[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.LOADED_HW))
     loaded = loads.select(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).distinct()
     fetches = leader_timeline.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
-    last = fetches.groupBy(*_PAIR).agg(F.max(C.EVENT_TIME).alias("at"))
-    return last.join(F.broadcast(loaded), [str(c) for c in _PAIR], "left_semi").select(C.CLUSTER_ID, "at")
+    # Joined before it is grouped: where no replica has loaded its log, nothing is read.
+    of_loaded = fetches.join(F.broadcast(loaded), _ON_PAIR, "left_semi")
+    return of_loaded.groupBy(*_PAIR).agg(F.max(C.EVENT_TIME).alias("at")).select(C.CLUSTER_ID, "at")

@@ -25,7 +25,10 @@ def produce_rows(parsed: DataFrame) -> DataFrame:
         request_log.event_time().alias(C.EVENT_TIME),
         F.when(F.col("request.acks") != 0, request_log.response_time()).alias(C.RESPONSE_TIME),
         F.col("request.acks").alias(C.ACKS),
-        F.col("request.transactionalId").isNotNull().alias(C.IS_TRANSACTIONAL),
+        # Before 2.8 the request log has neither: the segments may tell.
+        F.when(F.col("request.topicData").isNotNull(), F.col("request.transactionalId").isNotNull()).alias(
+            C.IS_TRANSACTIONAL
+        ),
         F.col("response.responses").alias("answered"),
         # What asks for no response (acks=0) is known by what it asks.
         F.when(F.col("response.responses").isNull(), F.col("request.topicData")).alias("asked"),
@@ -40,7 +43,7 @@ def _appends(requests: DataFrame) -> DataFrame:
     topics = requests.select("*", each_below(count).alias("number")).select(
         *requests.columns,
         request_log.topic_id(F.coalesce(answered["topicId"], asked["topicId"])).alias(C.TOPIC_ID),
-        F.coalesce(answered["name"], asked["name"], F.lit("")).alias(C.TOPIC),
+        F.coalesce(answered["name"], answered["topic"], asked["name"], F.lit("")).alias(C.TOPIC),
         F.coalesce(answered["partitionResponses"], answered["partitions"]).alias("answers"),
         asked["partitionData"].alias("questions"),
     )
@@ -48,7 +51,7 @@ def _appends(requests: DataFrame) -> DataFrame:
     count = F.coalesce(F.array_size("answers"), F.array_size("questions"))
     return topics.select("*", each_below(count).alias("number")).select(
         *[c for c in topics.columns if c not in ("answered", "asked", "answers", "questions")],
-        F.coalesce(answer["index"], question["index"]).alias(C.PARTITION),
+        F.coalesce(answer["index"], answer["partition"], question["index"]).alias(C.PARTITION),
         F.coalesce(answer["errorCode"], F.lit(0)).alias(C.ERROR_CODE),
         F.coalesce(answer["baseOffset"], F.lit(C.UNKNOWN_OFFSET)).cast("bigint").alias(C.BASE_OFFSET),
     )

@@ -4,7 +4,8 @@
 
 A line is written after the response was sent, in the order of completion and not of work. Going back from it:
 `line_time - sendTimeMs - responseQueueTimeMs` is when the response was complete, `line_time - totalTimeMs +
-requestQueueTimeMs` when a handler began the work, which took `localTimeMs`.
+requestQueueTimeMs` when a handler began the work, which took `localTimeMs`. Before 2.8 there is no JSON: `request_text`
+makes it.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from sources import log_lines, outcomes
+from sources import log_lines, outcomes, request_text
 from sources.request_schema import CORRUPT, REQUEST_LINE
 
 FETCH, PRODUCE, LEADER_AND_ISR = "FETCH", "PRODUCE", "LEADER_AND_ISR"
@@ -53,9 +54,8 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
         log_lines.instant(F.regexp_extract(prefix, log_lines.STAMPED, 1), timezone).alias("line_time"),
         _after(F.col(C.LINE_TEXT), COMPLETED).alias("json"),
     )
-    api_name = F.regexp_extract(F.left(_after(F.col("json"), API_NAME_KEY), F.lit(64)), API_NAME, 1)
     return (
-        dissected.withColumn("api_name", F.coalesce(api_name, F.lit("")))
+        dissected.withColumn("api_name", F.coalesce(_api_name(), F.lit("")))
         .withColumn("line", _parsed_json())
         .withColumn("missing", _missing_field(F.col("line")))
         .transform(outcomes.with_outcome, _verdict())
@@ -99,10 +99,26 @@ def _after(text: Column, words: str) -> Column:
     return F.when(found > 0, F.substring(text, found + len(words), F.lit(2**31 - 1)))
 
 
+def _is_text() -> Column:
+    return F.col("json").startswith(request_text.BEGINS)
+
+
+def _api_name() -> Column:
+    """The API's name, empty or NULL where the line was cut before it."""
+    in_json = F.regexp_extract(F.left(_after(F.col("json"), API_NAME_KEY), F.lit(64)), API_NAME, 1)
+    return F.when(_is_text(), F.regexp_extract("json", request_text.API_NAME, 1)).otherwise(in_json)
+
+
 def _parsed_json() -> Column:
     """The JSON of the APIs that are read, else NULL; the logger's name behind it is no part of it."""
     with_null = F.replace(F.col("json"), F.lit(NO_RESPONSE), F.lit('"response":null'))
-    complete = F.when(F.col("json").contains(SIGN_OF_IT), with_null).otherwise(F.col("json"))
+    complete = (
+        # A text that another line was written into has no second place where it must stop being one.
+        F.when(_is_text() & F.col("json").contains(COMPLETED), F.lit("{"))
+        .when(_is_text(), request_text.as_json(F.col("json")))
+        .when(F.col("json").contains(SIGN_OF_IT), with_null)
+        .otherwise(F.col("json"))
+    )
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
     return F.when(F.col("api_name").isin(FETCH, PRODUCE, LEADER_AND_ISR), F.from_json(complete, REQUEST_LINE, options))
 
@@ -136,7 +152,6 @@ def _verdict() -> Column:
         F.when(F.trim(text) == "", outcomes.ignored("blank line"))
         .when(F.col("line_time").isNull(), _verdict_of_unstamped())
         .when(F.col("json").isNull(), outcomes.ignored("not a completed request"))
-        .when(F.col("json").startswith("RequestHeader("), outcomes.rejected("not JSON (before 2.8)"))
         .when(api_name == "", outcomes.rejected("cut line"))
         .when(line.isNull(), outcomes.ignored(F.concat(F.lit("other request: "), api_name)))
         .when(line[CORRUPT].isNotNull(), outcomes.rejected("cut line"))
@@ -182,7 +197,8 @@ def _missing_field(line: Column) -> Column:
         },
         PRODUCE: {
             "acks": request["acks"].isNull(),
-            "topicData": request["topicData"].isNull(),
+            # At DEBUG the text of before 2.8 does not tell what was asked.
+            "topicData": request["topicData"].isNull() & responses.isNull(),
             "responses": responses.isNull() & (request["acks"] != 0),
         },
         LEADER_AND_ISR: {

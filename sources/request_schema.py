@@ -1,16 +1,16 @@
-"""What the request log's JSON looks like: one schema for every version that logs JSON (Kafka 2.8 to 4.3).
+"""What the request log's JSON looks like: one schema for every version, of Kafka 2.8 to 4.3 and of the text before.
 
 The log prints a field of the protocol by its name in the release that wrote it, and leaves out what the API version
 does not have, so a field that was renamed is here under each of its names:
 
-| meaning              | names                                                                            |
-|----------------------|----------------------------------------------------------------------------------|
-| replica              | `replicaId` (FETCH up to v14), `replicaState.replicaId` (v15+); absent: consumer |
-| topic                | `topic` (FETCH up to v12), `name` (PRODUCE up to v12), `topicName`; `topicId`    |
-| partition            | `partition`, `partitionIndex` (answers since 3.0), `index` (PRODUCE)             |
-| partitions of answer | `partitionResponses` (FETCH of 2.8; PRODUCE), `partitions` (FETCH since 3.0)     |
-| bytes of records     | `recordSetSizeInBytes` (2.8), `recordsSizeInBytes` (since 3.0)                   |
-| partition epoch      | `zkVersion` (LEADER_AND_ISR of 2.8 to 3.0), `partitionEpoch` (since 3.1)         |
+| meaning              | names                                                                               |
+|----------------------|-------------------------------------------------------------------------------------|
+| replica              | `replicaId` (FETCH up to v14), `replicaState.replicaId` (v15+); absent: consumer    |
+| topic                | `topic` (FETCH up to v12; text), `name` (PRODUCE up to v12), `topicName`; `topicId` |
+| partition            | `partition`, `partitionIndex` (answers since 3.0), `index` (PRODUCE of JSON)        |
+| partitions of answer | `partitionResponses` (FETCH of 2.8; PRODUCE), `partitions` (FETCH since 3.0)        |
+| bytes of records     | `recordSetSizeInBytes` (2.8), `recordsSizeInBytes` (since 3.0; of the text)         |
+| partition epoch      | `zkVersion` (LEADER_AND_ISR of 2.8 to 3.0), `partitionEpoch` (since 3.1)            |
 """
 
 from __future__ import annotations

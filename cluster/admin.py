@@ -25,6 +25,7 @@ from confluent_kafka.admin import (
 )
 
 from cluster.brokers import Cluster
+from cluster.distribution import TO_BROKERS_SINCE
 from cluster.errors import ClusterError
 
 ANSWER_SECONDS = 5.0
@@ -138,6 +139,8 @@ class Admin:
             json.dump({"version": 1, "partitions": list(partitions)}, plan)
             plan.flush()
             words = ["--bootstrap-server", self._cluster.bootstrap, "--reassignment-json-file", plan.name, "--execute"]
+            if self._cluster.distribution.number < TO_BROKERS_SINCE:
+                words += ["--zookeeper", self._cluster.zookeeper]
             self._cluster.distribution.run("ReassignPartitionsCommand", words)
 
     def await_(self, what: str, of: tuple[str, int], is_so: Callable[[PartitionMetadata], bool]) -> None:

@@ -1,4 +1,4 @@
-"""A cluster on loopback: a controller and its brokers, on ports and in folders nobody else uses."""
+"""A cluster on loopback: a controller or a ZooKeeper and its brokers, on ports and in folders nobody else uses."""
 
 from __future__ import annotations
 
@@ -8,14 +8,24 @@ import socket
 import uuid
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from cluster.distribution import Distribution
 from cluster.errors import ClusterError
-from cluster.node import Node
-from cluster.settings import TIMEOUTS, broker_properties, controller_properties
+from cluster.node import STARTED_BESIDE_ZOOKEEPER, ZOOKEEPER_STARTED, Node
+from cluster.settings import (
+    TIMEOUTS,
+    ZOOKEEPER_SESSION,
+    ZOOKEEPER_TICK_MS,
+    ZOOKEEPER_TIMEOUTS,
+    broker_properties,
+    controller_properties,
+    zookeeper_broker_properties,
+    zookeeper_properties,
+)
 
 PORTS = range(20_000, 32_000)
 """Below the ports that outgoing connections are given: a broker that is down for a while finds its own free again."""
@@ -33,12 +43,10 @@ class Cluster:
         disks: int = 1,
     ) -> None:
         self.distribution = distribution
-        self.settings = {**TIMEOUTS, **_replication(brokers), **(settings or {})}
-        self.controller = Node("the controller", folder / "controller", distribution)
-        self.brokers = {
-            broker: Node(f"broker {broker}", folder / f"broker-{broker}", distribution, disks)
-            for broker in range(1, brokers + 1)
-        }
+        timeouts = ZOOKEEPER_TIMEOUTS if distribution.has_zookeeper else TIMEOUTS
+        self.settings = {**timeouts, **_replication(brokers), **(settings or {})}
+        self.controller = _controller(folder, distribution)
+        self.brokers = {broker: self._broker(broker, folder, disks) for broker in range(1, brokers + 1)}
         self._ports = free_ports(brokers + 1)
 
     def __enter__(self) -> Self:
@@ -56,7 +64,7 @@ class Cluster:
 
     @property
     def nodes(self) -> list[Node]:
-        """All processes, the controller last."""
+        """All processes, the controller or the ZooKeeper last."""
         return [*self.brokers.values(), self.controller]
 
     @property
@@ -65,8 +73,13 @@ class Cluster:
         ports = dict(zip(self.brokers, self._ports[1:], strict=True))
         return ",".join(f"127.0.0.1:{ports[broker]}" for broker, node in self.brokers.items() if node.is_answering)
 
+    @property
+    def zookeeper(self) -> str:
+        """Address of the ZooKeeper, where there is one."""
+        return f"127.0.0.1:{self._ports[0]}"
+
     def shut_down(self) -> None:
-        """End all in order: the brokers together, then the controller they report to."""
+        """End all in order: the brokers together, then what they report to."""
         for node in self.brokers.values():
             node.terminate()
         for node in self.brokers.values():
@@ -89,11 +102,18 @@ class Cluster:
     def _start(self) -> None:
         cluster_id = new_cluster_id()
         controller_port, *ports = self._ports
+        has_zookeeper = self.distribution.has_zookeeper
+        of_broker = zookeeper_broker_properties if has_zookeeper else broker_properties
         texts = [
-            broker_properties(broker, port, controller_port, node.log_dirs, self.settings)
+            of_broker(broker, port, controller_port, node.log_dirs, self.settings)
             for (broker, node), port in zip(self.brokers.items(), ports, strict=True)
         ]
-        texts.append(controller_properties(controller_port, self.controller.data, self.settings))
+        data = self.controller.data
+        texts.append(
+            zookeeper_properties(controller_port, data)
+            if has_zookeeper
+            else controller_properties(controller_port, data, self.settings)
+        )
         with ThreadPoolExecutor(2) as pool:  # each formatting is a Java of its own
             list(pool.map(lambda node, text: node.prepare(text, cluster_id), self.nodes, texts))
         self.controller.start()
@@ -102,6 +122,21 @@ class Cluster:
             node.start()
         for node in self.brokers.values():
             node.wait_started()
+
+    def _broker(self, broker: int, folder: Path, disks: int) -> Node:
+        """A broker; one that a ZooKeeper still holds for alive is not let in again: its session has to end first."""
+        node = Node(f"broker {broker}", folder / f"broker-{broker}", self.distribution, disks)
+        if not self.distribution.has_zookeeper:
+            return node
+        patience = int(self.settings[ZOOKEEPER_SESSION]) + 3 * ZOOKEEPER_TICK_MS
+        return replace(node, started=STARTED_BESIDE_ZOOKEEPER.format(broker=broker), missed_after=patience / 1000)
+
+
+def _controller(folder: Path, distribution: Distribution) -> Node:
+    if distribution.has_zookeeper:
+        main, started = "ZooKeeperServerMain", ZOOKEEPER_STARTED
+        return Node("ZooKeeper", folder / "zookeeper", distribution, main=main, started=started)
+    return Node("the controller", folder / "controller", distribution)
 
 
 def new_cluster_id() -> str:

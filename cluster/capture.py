@@ -36,7 +36,8 @@ def capture(
     """Run a scenario and write its capture into `target`, which appears when it is whole."""
     with tempfile.TemporaryDirectory(prefix="tidegauge-", ignore_cleanup_errors=True) as scratch:
         folder, result = Path(scratch), Path(scratch) / "result"
-        say(f"starting Kafka {distribution.version}: a controller and {brokers} brokers")
+        beside = "a ZooKeeper" if distribution.has_zookeeper else "a controller"
+        say(f"starting Kafka {distribution.version}: {beside} and {brokers} brokers")
         with Cluster(distribution, folder, brokers, scenario.settings, scenario.disks) as cluster:
             stage, load = _play(scenario, cluster, seed, say)
             say("stopping the brokers")

@@ -27,7 +27,8 @@ def collect(cluster: Cluster, target: Path, about: Mapping[str, Any], acked: Seq
         traced = trace / f"broker-{broker}"
         traced.mkdir(parents=True)
         _compress(node.logs / TRACE_LOG, traced)
-    dump_metadata(cluster.distribution, cluster.controller.data, capture / "cluster-metadata.txt.gz")
+    if not cluster.distribution.has_zookeeper:  # its metadata are no log
+        dump_metadata(cluster.distribution, cluster.controller.data, capture / "cluster-metadata.txt.gz")
     (capture / "about.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
     write_gzip(target / "acked.jsonl.gz", map(json.dumps, acked))
     return write_truth(trace, target / "truth.jsonl.gz")

@@ -20,8 +20,14 @@ from pathlib import Path
 from cluster.errors import ClusterError
 
 DEFAULT_VERSION = "4.1.0"
-OLDEST = (3, 3)
-"""The first whose KRaft mode was meant for production."""
+OLDEST = (2, 4)
+"""The first built for Scala 2.13, which the jars asked for are."""
+
+KRAFT_SINCE = (3, 3)
+"""The first whose KRaft mode was meant for production: before it a ZooKeeper runs beside the brokers."""
+
+TO_BROKERS_SINCE = (2, 6)
+"""The first whose tool for reassignments asks the brokers, and not ZooKeeper."""
 
 LOG4J = "2.24.3"
 DEPENDENCIES = """\
@@ -33,8 +39,8 @@ DEPENDENCIES = """\
 <dependency org="org.apache.logging.log4j" name="log4j-1.2-api" rev="{log4j}" conf="default->default"/>
 </dependencies></ivy-module>
 """
-"""kafka-tools alone, for its own classes: what it depends on is Kafka Connect. log4j-1.2-api for 3.x, which asks
-for Log4j 1: so every version logs through Log4j 2, and one logging configuration serves all."""
+"""kafka-tools alone, for its own classes: what it depends on is Kafka Connect. log4j-1.2-api for 2.x and 3.x, which
+ask for Log4j 1: so every version logs through Log4j 2, and one logging configuration serves all."""
 
 
 @dataclass(frozen=True)
@@ -44,6 +50,17 @@ class Distribution:
     version: str
     jars: Path
     java: str
+
+    @property
+    def number(self) -> tuple[int, int]:
+        """The version's first two numbers."""
+        major, minor, *_ = self.version.split(".")
+        return int(major), int(minor)
+
+    @property
+    def has_zookeeper(self) -> bool:
+        """Whether a ZooKeeper keeps the metadata, and one of the brokers is the controller."""
+        return self.number < KRAFT_SINCE
 
     def command(self, main: str, arguments: Sequence[str], options: Sequence[str] = ()) -> list[str]:
         """The command that runs a main class, named by its last part: its package differs from version to version."""
@@ -61,9 +78,11 @@ class Distribution:
     @cached_property
     def classes(self) -> dict[str, str]:
         """The programs used here, last part of the name to full name."""
-        wanted = re.compile(r"(.*/(Kafka|StorageTool|DumpLogSegments|ReassignPartitionsCommand))\.class")
+        wanted = re.compile(
+            r"(.*/(Kafka|StorageTool|DumpLogSegments|ReassignPartitionsCommand|ZooKeeperServerMain))\.class"
+        )
         found: dict[str, str] = {}
-        for jar in sorted(self.jars.glob("kafka*.jar")):
+        for jar in (*sorted(self.jars.glob("kafka*.jar")), *self.jars.glob("zookeeper-[0-9]*.jar")):
             with zipfile.ZipFile(jar) as archive:
                 names = filter(None, map(wanted.fullmatch, archive.namelist()))
                 found |= {name[2]: name[1].replace("/", ".") for name in names}
@@ -74,7 +93,7 @@ def resolve(version: str) -> Distribution:
     """Kafka of this version, from the cache or else from Maven Central."""
     numbers = re.fullmatch(r"(\d+)\.(\d+)\.\d+", version)
     if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
-        raise ClusterError(f"{version!r} is no Kafka version for this: three numbers, 3.3.0 or newer, such as 4.1.0.")
+        raise ClusterError(f"{version!r} is no Kafka version for this: three numbers, 2.4.0 or newer, such as 4.1.0.")
     java = find_java()
     jars = cache_folder() / f"kafka-{version}"
     if not jars.is_dir():

@@ -7,13 +7,14 @@ from pathlib import Path
 TRACED = (
     "kafka.cluster.Partition",
     "kafka.cluster.Replica",
+    "kafka.log.Log",
     "kafka.log.UnifiedLog",
     "kafka.server.AbstractFetcherThread",
     "kafka.server.ReplicaFetcherThread",
     "kafka.server.ReplicaManager",
     "org.apache.kafka.storage.internals.log.UnifiedLog",
 )
-"""Loggers that state offsets, in 3.x and 4.x."""
+"""Loggers that state offsets, in 2.x to 4.x."""
 
 REQUEST_LOG = "kafka-request.log"
 SERVER_LOG = "server.log"

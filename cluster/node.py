@@ -15,6 +15,8 @@ from cluster.errors import ClusterError
 from cluster.logging_config import SERVER_LOG, log4j_properties
 
 STARTED = "Kafka Server started"
+STARTED_BESIDE_ZOOKEEPER = "[KafkaServer id={broker}] started"
+ZOOKEEPER_STARTED = "binding to port"
 TROUBLE = re.compile(r" (ERROR|FATAL|WARN) |Caused by|Exception")
 START_SECONDS = 90.0
 STOP_SECONDS = 45.0
@@ -28,21 +30,28 @@ JVM = (
     "-XX:-UsePerfData",
     "-Djava.net.preferIPv4Stack=true",
     "-Duser.timezone=UTC",
+    "-Dzookeeper.jmx.log4j.disable=true",
 )
-"""Small, quick to start, and log lines in UTC."""
+"""Small, quick to start, and log lines in UTC. ZooKeeper is not to look for Log4j 1."""
 
 
 @dataclass
 class Node:
-    """A broker or the controller, its folder, and its process while it has one."""
+    """A broker, the controller or the ZooKeeper, its folder, and its process while it has one."""
 
     name: str
     folder: Path
     distribution: Distribution
     disks: int = 1
+    main: str = "Kafka"
+    """Its program, and what that writes once it serves."""
+    started: str = STARTED
+    missed_after: float = 0.0
+    """Seconds for which it is held for alive after a SIGKILL: it would not be let in again before."""
     process: subprocess.Popen[bytes] | None = None
     is_frozen: bool = False
     _log_read: int = 0
+    _killed_at: float = float("-inf")
 
     @property
     def data(self) -> Path:
@@ -74,18 +83,20 @@ class Node:
         return self.process is not None and not self.is_frozen
 
     def prepare(self, properties: str, cluster_id: str) -> None:
-        """Write its configuration and format its log directory."""
+        """Write its configuration and, where there is no ZooKeeper, format its log directory."""
         self.logs.mkdir(parents=True)
         self.properties.write_text(properties, encoding="utf-8")
         (self.folder / "log4j2.properties").write_text(log4j_properties(self.logs), encoding="utf-8")
-        self.distribution.run("StorageTool", ["format", "-t", cluster_id, "-c", str(self.properties)])
+        if not self.distribution.has_zookeeper:
+            self.distribution.run("StorageTool", ["format", "-t", cluster_id, "-c", str(self.properties)])
 
     def start(self) -> None:
         """Start the process; `wait_started` says when it serves."""
+        time.sleep(max(0.0, self._killed_at + self.missed_after - time.monotonic()))
         log = self.logs / SERVER_LOG
         self._log_read = log.stat().st_size if log.exists() else 0
         options = (*JVM, f"-Dlog4j2.configurationFile={(self.folder / 'log4j2.properties').as_uri()}")
-        command = self.distribution.command("Kafka", [str(self.properties)], options)
+        command = self.distribution.command(self.main, [str(self.properties)], options)
         with (self.folder / "console.log").open("ab") as console:
             # A session of its own: Ctrl-C in the terminal is for tidegauge, which then ends each node itself.
             self.process = subprocess.Popen(  # noqa: S603 - Java, and our own words
@@ -95,7 +106,7 @@ class Node:
     def wait_started(self) -> None:
         """Return once the node serves; a node that ends or stays silent is an error with its last lines."""
         deadline = time.monotonic() + START_SECONDS
-        while STARTED not in self._log_since_start():
+        while self.started not in self._log_since_start():
             self.check()
             if time.monotonic() > deadline:
                 raise ClusterError(f"{self.name} has not started within {START_SECONDS:.0f} s.{self._last_lines()}")
@@ -120,6 +131,7 @@ class Node:
     def kill(self, *, wait: bool = True) -> None:
         """SIGKILL: nothing is flushed, nothing handed over."""
         self._signal(signal.SIGKILL)
+        self._killed_at = time.monotonic()
         if wait:
             self._reap(STOP_SECONDS)
 

@@ -7,12 +7,18 @@ from pathlib import Path
 
 CONTROLLER_ID = 100
 
+ZOOKEEPER_TICK_MS = 500
+ZOOKEEPER_SESSION = "zookeeper.session.timeout.ms"
+
 TIMEOUTS = {
     "replica.lag.time.max.ms": "3000",
     "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "500",
 }
 """Shorter than the defaults, so that a fault of seconds is one: these stand in about.json."""
+
+ZOOKEEPER_TIMEOUTS = {"replica.lag.time.max.ms": "3000", ZOOKEEPER_SESSION: "7500"}
+"""The same beside a ZooKeeper: a follower frozen until it has left the ISR is not missed yet."""
 
 SMALL = {
     "num.network.threads": "2",
@@ -51,6 +57,37 @@ def broker_properties(
             "listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
             **_quorum(controller_port, log_dirs),
+            **SMALL,
+            **settings,
+        }
+    )
+
+
+def zookeeper_properties(port: int, data: Path) -> str:
+    """zoo.cfg of the one ZooKeeper."""
+    return _render(
+        {
+            "dataDir": str(data),
+            "clientPort": str(port),
+            "clientPortAddress": "127.0.0.1",
+            "tickTime": str(ZOOKEEPER_TICK_MS),
+            "maxClientCnxns": "0",
+            "admin.enableServer": "false",
+        }
+    )
+
+
+def zookeeper_broker_properties(
+    broker: int, port: int, zookeeper_port: int, log_dirs: Sequence[Path], settings: Mapping[str, str]
+) -> str:
+    """server.properties of a broker beside a ZooKeeper."""
+    return _render(
+        {
+            "broker.id": str(broker),
+            "listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
+            "zookeeper.connect": f"127.0.0.1:{zookeeper_port}",
+            "log.dirs": ",".join(map(str, log_dirs)),
             **SMALL,
             **settings,
         }

@@ -1,6 +1,6 @@
 """The brokers' own words at DEBUG and TRACE, by kind: what truth.jsonl.gz is made of.
 
-The wordings are those of 2.8 to 4.3. `topic_partition` is common to all; other names become a row's fields.
+The wordings are those of 2.4 to 4.3. `topic_partition` is common to all; other names become a row's fields.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ LOG = rf"^\[(?:UnifiedLog|Log|MergedLog) partition={TOPIC_PARTITION}, dir=[^\]]*
 FETCHER = r"^\[ReplicaFetcher replicaId=(?P<replica>\d+), leaderId=(?P<leader>-?\d+), fetcherId=\d+\] "
 BROKER = r"^\[Broker id=\d+\] "
 STARTS = r"starts at leader epoch (?P<epoch>-?\d+) from offset (?P<leo>-?\d+) with partition epoch -?\d+"
+STARTS_BEFORE_3_3 = (
+    r"starts at leader epoch (?P<epoch>-?\d+) from offset (?P<leo>-?\d+) with high watermark (?P<to>-?\d+)"
+)
 
 BECOMES = frozenset({"become_leader", "become_follower"})
 """Kinds that begin a leader epoch at their broker."""
@@ -47,7 +50,7 @@ STATEMENTS = (
         "append",
         "Appended message set",
         LOG + r"Appended message set with last offset: (?P<last>-?\d+), "
-        r"first offset: (?:Optional\[\(offset=)?(?P<first>-?\d+)\D.*?"
+        r"first offset: (?:Some\(|Optional\[\(offset=)?(?P<first>-?\d+)\D.*?"
         r"next offset: (?P<to>-?\d+)",
     ),
     _statement(
@@ -62,12 +65,18 @@ STATEMENTS = (
         FETCHER + r"Follower received high watermark (?P<received>-?\d+) from the leader and updated replica high "
         rf"watermark to (?P<to>-?\d+) for partition {TOPIC_PARTITION}",
     ),
+    _statement(
+        "follower_hw",  # up to 3.2; after each response, whether it changes or not
+        "Follower set replica high watermark",
+        FETCHER + rf"Follower set replica high watermark for partition {TOPIC_PARTITION} to (?P<to>-?\d+)",
+    ),
     _statement("truncate", "Truncating to offset", LOG + r"Truncating to offset (?P<to>-?\d+)"),
     _statement(
         "log_start",
         "Incremented log start offset",
         LOG + r"Incremented log start offset to (?P<to>\d+) due to (?P<why>.+)",
     ),
+    _statement("log_start", "Incrementing log start offset", LOG + r"Incrementing log start offset to (?P<to>\d+)"),
     _statement(
         "loaded",
         "with initial high watermark",
@@ -78,6 +87,21 @@ STATEMENTS = (
         "Leader ",
         BROKER + rf"Leader {TOPIC_PARTITION} with topic id \S+ {STARTS}, high watermark (?P<to>-?\d+), "
         r"ISR \[(?P<isr>[\d,]*)\]",
+    ),
+    _statement(
+        "become_leader",  # 2.4 and 2.5: by the partition itself, and no ISR
+        "starts at leader epoch",
+        PARTITION + rf"\S+ {STARTS_BEFORE_3_3}\.",
+    ),
+    _statement(
+        "become_leader",  # 2.6 to 3.2
+        "starts at leader epoch",
+        BROKER + rf"Leader {TOPIC_PARTITION} {STARTS_BEFORE_3_3} ISR \[(?P<isr>[\d,]*)\]",
+    ),
+    _statement(
+        "become_follower",  # 2.6 to 3.2
+        "starts at leader epoch",
+        BROKER + rf"Follower {TOPIC_PARTITION} {STARTS_BEFORE_3_3}\.",
     ),
     _statement(
         "become_follower",

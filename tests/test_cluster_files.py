@@ -10,12 +10,18 @@ from pathlib import Path
 
 import pytest
 
-from cluster.brokers import PORTS, free_ports, new_cluster_id
+from cluster.brokers import PORTS, Cluster, free_ports, new_cluster_id
 from cluster.distribution import Distribution, find_java, resolve
 from cluster.dumps import dump_segments, leader_epoch_checkpoints
 from cluster.errors import ClusterError
 from cluster.logging_config import TRACED, log4j_properties
-from cluster.settings import broker_properties, controller_properties
+from cluster.node import Node
+from cluster.settings import (
+    broker_properties,
+    controller_properties,
+    zookeeper_broker_properties,
+    zookeeper_properties,
+)
 
 
 class DumpOfTwo(Distribution):
@@ -37,12 +43,55 @@ def test_a_broker_knows_its_controller_and_its_folder() -> None:
     assert "listeners=CONTROLLER://127.0.0.1:20000" in controller_properties(20_000, Path("/c"), {}).splitlines()
 
 
+def test_before_kraft_a_broker_knows_its_zookeeper() -> None:
+    """And formats nothing: it is told no cluster's id."""
+    lines = zookeeper_broker_properties(2, 20_002, 20_000, [Path("/d"), Path("/e")], {"num.io.threads": "1"}).split(
+        "\n"
+    )
+
+    assert {"broker.id=2", "zookeeper.connect=127.0.0.1:20000", "log.dirs=/d,/e", "num.io.threads=1"} <= set(lines)
+    assert [line for line in lines if line.startswith(("process.roles", "controller."))] == []
+    assert "clientPortAddress=127.0.0.1" in zookeeper_properties(20_000, Path("/z")).splitlines()
+
+
+@pytest.mark.parametrize(
+    ("version", "has_zookeeper"), [("2.4.1", True), ("3.2.3", True), ("3.3.0", False), ("4.1.0", False)]
+)
+def test_a_zookeeper_stands_beside_the_brokers_before_kraft(version: str, has_zookeeper: bool, tmp_path: Path) -> None:
+    """It is no broker, and a broker killed beside it comes back only when its session there has ended."""
+    cluster = Cluster(Distribution(version, tmp_path, "java"), tmp_path, 3)
+
+    assert (cluster.controller.main == "ZooKeeperServerMain") is has_zookeeper
+    assert {node.main for node in cluster.brokers.values()} == {"Kafka"}
+    assert {node.missed_after > 7.5 for node in cluster.brokers.values()} == {has_zookeeper}
+
+
+def test_a_broker_still_held_for_alive_waits_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Only after a kill: an orderly shutdown ends the session itself."""
+    waited: list[float] = []
+    monkeypatch.setattr("time.sleep", waited.append)
+    node = Node("broker 1", tmp_path, Distribution("2.4.1", tmp_path, "true"), missed_after=9.0)
+    monkeypatch.setattr(Distribution, "command", lambda *_: ["true"])
+
+    node.start()
+    assert waited == [0]
+    node.kill()
+    waited.clear()
+    node.start()
+    assert 8 < waited[0] <= 9
+    node.kill()
+
+
 def test_nothing_listens_beyond_loopback() -> None:
     """Every address is 127.0.0.1."""
-    texts = broker_properties(1, 20_001, 20_000, [Path("/d")], {}), controller_properties(20_000, Path("/c"), {})
+    texts = (
+        broker_properties(1, 20_001, 20_000, [Path("/d")], {}),
+        controller_properties(20_000, Path("/c"), {}),
+        zookeeper_broker_properties(1, 20_001, 20_000, [Path("/d")], {}),
+    )
     addresses = [line for text in texts for line in text.splitlines() if "://" in line]
 
-    assert len(addresses) == 3
+    assert len(addresses) == 5
     assert [address for address in addresses if "://127.0.0.1:" not in address] == []
 
 
@@ -111,7 +160,7 @@ def test_a_program_is_found_wherever_its_version_keeps_it(tmp_path: Path) -> Non
     }
 
 
-@pytest.mark.parametrize("version", ["", "4", "2.8.2", "latest", "4.1.0; rm"])
+@pytest.mark.parametrize("version", ["", "4", "2.3.1", "latest", "4.1.0; rm"])
 def test_a_version_that_cannot_be_is_refused(version: str) -> None:
     """Before anything is fetched."""
     with pytest.raises(ClusterError, match="no Kafka version"):

@@ -37,6 +37,13 @@ CASES = {
         ),
         {"kind": "leader_hw", "from": 4, "to": 7},
     ),
+    "leader HW, 2.4": (
+        (
+            "DEBUG [Partition clicks-0 broker=1] High watermark updated from (offset=4 segment=[0:9]) to (offset=7 "
+            "segment=[0:20]) (kafka.cluster.Partition)"
+        ),
+        {"kind": "leader_hw", "from": 4, "to": 7},
+    ),
     "remote LEO": (
         (
             "DEBUG [Partition clicks-0 broker=1] Recorded replica 2 log end offset (LEO) position 7 and log start "
@@ -58,6 +65,14 @@ CASES = {
         ),
         {"kind": "append", "last": 8, "first": 6, "to": 9},
     ),
+    "append, 2.4": (
+        (
+            "TRACE [Log partition=clicks-0, dir=/d] Appended message set with last offset: 8, first offset: Some(6), "
+            "next offset: 9, and messages: MemoryRecords(size=342, buffer=java.nio.HeapByteBuffer[pos=0]) "
+            "(kafka.log.Log)"
+        ),
+        {"kind": "append", "last": 8, "first": 6, "to": 9},
+    ),
     "follower LEO": (
         (
             "TRACE [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower has replica log end offset 9 after "
@@ -72,6 +87,13 @@ CASES = {
         ),
         {"kind": "follower_hw", "replica": 2, "leader": 1, "received": 8, "to": 7},
     ),
+    "follower HW, 2.4": (
+        (
+            "TRACE [ReplicaFetcher replicaId=2, leaderId=1, fetcherId=0] Follower set replica high watermark for "
+            "partition clicks-0 to 7 (kafka.server.ReplicaFetcherThread)"
+        ),
+        {"kind": "follower_hw", "replica": 2, "leader": 1, "to": 7},
+    ),
     "truncation": (
         f"INFO {LOG} Truncating to offset 5 (kafka.log.UnifiedLog)",
         {"kind": "truncate", "to": 5},
@@ -79,6 +101,10 @@ CASES = {
     "log start": (
         f"INFO {LOG} Incremented log start offset to 40 due to client delete records request (kafka.log.UnifiedLog)",
         {"kind": "log_start", "to": 40, "why": "client delete records request"},
+    ),
+    "log start, 2.4": (
+        "INFO [Log partition=clicks-0, dir=/d] Incrementing log start offset to 40 (kafka.log.Log)",
+        {"kind": "log_start", "to": 40},
     ),
     "HW at load": (
         (
@@ -94,6 +120,27 @@ CASES = {
             "(state.change.logger)"
         ),
         {"kind": "become_follower", "epoch": 4, "leo": 9, "to": 8, "leader": -1},
+    ),
+    "follower, 2.6": (
+        (
+            "INFO [Broker id=1] Follower clicks-0 starts at leader epoch 4 from offset 9 with high watermark 8. "
+            "Previous leader epoch was 3. (state.change.logger)"
+        ),
+        {"kind": "become_follower", "epoch": 4, "leo": 9, "to": 8},
+    ),
+    "leader, 2.4": (
+        (
+            "INFO [Partition clicks-0 broker=1] clicks-0 starts at leader epoch 3 from offset 9 with high watermark 7. "
+            "Previous leader epoch was 2. (kafka.cluster.Partition)"
+        ),
+        {"kind": "become_leader", "epoch": 3, "leo": 9, "to": 7},
+    ),
+    "leader, 2.6": (
+        (
+            "INFO [Broker id=1] Leader clicks-0 starts at leader epoch 3 from offset 9 with high watermark 7 ISR [3,1] "
+            "addingReplicas [] removingReplicas []. Previous leader epoch was 2. (state.change.logger)"
+        ),
+        {"kind": "become_leader", "epoch": 3, "leo": 9, "to": 7, "isr": [3, 1]},
     ),
     "leader": (
         LEADER.removeprefix(f"{AT} "),

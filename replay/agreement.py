@@ -7,7 +7,7 @@ the remote LEOs a re-elected leader kept.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -135,11 +135,21 @@ def _known_otherwise(truth: DataFrame, leaders: DataFrame) -> DataFrame:
 
 
 def _kept(truth: DataFrame, leaders: DataFrame) -> DataFrame:
-    """One row per remote LEO that a leader re-elected to the next epoch had stated in the last one."""
+    """One row per remote LEO that a leader re-elected to the next epoch, or to several in a row, had stated before."""
+    runs = _runs(leaders)
+    later = runs.withColumnsRenamed({C.LEADER_EPOCH: "later", C.LEADER_ID: "leads"})
+    again = F.col("later") > F.col(C.LEADER_EPOCH)
+    kept = runs.join(later, [C.TOPIC, C.PARTITION, "run"]).where(again).select(*_EPOCH, "later")
+    stated = _said(truth, "remote_leo", F.col("replica")).join(kept, _EPOCH)
+    return stated.withColumn(C.LEADER_EPOCH, F.col("later")).drop("later")
+
+
+def _runs(leaders: DataFrame) -> DataFrame:
+    """One row per leader and epoch with `run`: it grows where a leader's epoch is not the next after one of its own."""
     led = leaders.select(*_EPOCH, C.LEADER_ID).distinct()
-    stated = _said(truth, "remote_leo", F.col("replica")).withColumn(C.LEADER_EPOCH, F.col(C.LEADER_EPOCH) + 1)
-    before = led.select(
-        C.TOPIC, C.PARTITION, (F.col(C.LEADER_EPOCH) + 1).alias(C.LEADER_EPOCH), F.col(C.LEADER_ID).alias("before")
-    )
-    same = led.join(before, _EPOCH).where(F.col(C.LEADER_ID) == F.col("before")).select(*_EPOCH)
-    return stated.join(same, _EPOCH, "left_semi")
+    in_order = Window.partitionBy(C.TOPIC, C.PARTITION).orderBy(C.LEADER_EPOCH, C.LEADER_ID)
+    before = F.lag(F.struct(C.LEADER_EPOCH, C.LEADER_ID)).over(in_order)
+    own = F.struct((F.col(C.LEADER_EPOCH) - 1).alias(C.LEADER_EPOCH), C.LEADER_ID)
+    is_another = (~before.eqNullSafe(own)).cast("int")
+    so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+    return led.withColumn("another", is_another).withColumn("run", F.sum("another").over(so_far)).drop("another")

@@ -84,6 +84,20 @@ def test_what_was_not_said_or_not_rebuilt_is_told(spark: SparkSession) -> None:
     assert not agrees(list(found.values()))
 
 
+def test_what_a_leader_kept_over_its_re_elections_is_not_extra(spark: SparkSession) -> None:
+    """However many follow each other; what another leader recorded in between is not its own."""
+    of_leader = [(0, 1), (1, 1), (2, 1), (3, 2), (4, 1)]
+    leaders = rows(
+        spark, T.LEADER_TIMELINE,
+        *(event(epoch, 1, 4, 0, leader_id=leader, remote_log_end_offset={3: 4}) for epoch, leader in of_leader),
+    )  # fmt: skip
+    said = truth(spark, ("remote_leo", 2, 1, 3, None, 4))
+    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), rows(spark, T.TRUNCATIONS))
+
+    extra = values.where("what = 'remote_leo' and stated_ms is null").orderBy("leader_epoch")
+    assert [row["leader_epoch"] for row in extra.collect()] == [3, 4]
+
+
 def test_a_step_is_a_line_of_a_worked_example(spark: SparkSession) -> None:
     """What is unknown is a question mark, a replica that is joining has a plus."""
     row = rows(

@@ -12,6 +12,7 @@ from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
 from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile, profile_for
+from replay.requested import requests_of_controllers
 from replay.shown import untold_isrs
 from replay.silence import silent_moments
 from replay.tenures import tenure_facts
@@ -59,11 +60,15 @@ def transactional(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:
-    """The protocol the cluster spoke last, by its own settings; the newest one where they do not tell."""
+    """The protocol the cluster spoke last, by its own settings; the newest one where they do not tell.
+
+    With it whether its controllers spoke LEADER_AND_ISR: what goes on from an earlier replay needs to know, too.
+    """
     asked = (KAFKA_VERSION, *PROTOCOL, LAG_TIME)
     settings = landed[SETTINGS.name].where(F.col(C.NAME).isin(*asked) & F.col(C.VALUE).isNotNull())
     rows = settings.groupBy(C.NAME).agg(F.max_by(C.VALUE, C.EVENT_TIME)).collect()
     latest: dict[str, str] = {row[0]: row[1] for row in rows}
     protocol = next((latest[name] for name in PROTOCOL if name in latest), None)
     lag_time = latest.get(LAG_TIME)
-    return profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
+    spoken = profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
+    return spoken.what_if(has_controllers_requests=not requests_of_controllers(landed).isEmpty())

@@ -13,6 +13,7 @@ from replay.event_types import event
 from replay.fencing import AT_US, fencings
 from replay.leaderships import LOADED_HW, START_US
 from replay.profile import Profile
+from replay.requested import requests_of_controllers, with_requested
 from replay.requests import appends, fetches
 from replay.restarts import LOADED_LEO
 from replay.silence import with_heard_batches
@@ -39,7 +40,7 @@ def events(
     """
     fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
     parts: tuple[DataFrame, ...] = (
-        _changes(landed),
+        _changes(landed, profile),
         appends(with_heard_batches(landed) if profile.has_silence else landed),
         fetches(landed, profile),
         _log_starts(landed),
@@ -57,11 +58,13 @@ def events(
     return union
 
 
-def _changes(landed: Mapping[str, DataFrame]) -> DataFrame:
+def _changes(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     """One row per change that a leader applied to its partition, with the assignment of that partition epoch."""
     changes = landed[T.LEADER_CHANGES.name].where(
         F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _CHANGE_EVENTS])
     )
+    if profile.has_controllers_requests:
+        changes = with_requested(changes, requests_of_controllers(landed))
     registered = landed[T.METADATA_CHANGES.name].groupBy(*C.PARTITION_KEY, C.PARTITION_EPOCH).agg(
         F.max_by(C.REPLICAS, C.METADATA_OFFSET).alias("registered")
     )  # fmt: skip

@@ -12,6 +12,7 @@ from replay.batch_starts import with_recorded_offset
 from replay.event_shape import shaped
 from replay.event_types import event
 from replay.profile import Profile
+from replay.standing import was_read
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
@@ -49,11 +50,11 @@ def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
 def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     """One row per follower's fetch; failed ones too, for they tell the fetcher's LEO, but are not `is_accepted`.
 
-    A fetch is parked only if no partition of it failed or diverged at its first read (`ReplicaManager.fetchMessages`),
-    so a parked one was accepted whatever its response says. Source: `Partition.fetchRecords`, KAFKA-8400, KAFKA-13141.
+    `standing.was_read` says of a parked one that it was accepted. Source: `Partition.fetchRecords`, KAFKA-8400,
+    KAFKA-13141.
     """
     clean = (F.col(C.ERROR_CODE) == 0) & (F.col(C.DIVERGING_EPOCH) < 0)
-    parked = F.col(C.IS_PARKED)
+    parked = F.col(C.IS_PARKED) & was_read()
     believed = parked & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
     of_followers = landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0)
     return shaped(

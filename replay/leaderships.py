@@ -13,7 +13,9 @@ from pyspark.sql import functions as F
 from replay.assignment import SLOTS
 from replay.names import INCARNATION, IS_CONTESTED, IS_NEW_LEADER, PARTITION_NUMBER, TENURE
 from replay.next_roles import NEXT_ROLES, next_roles
+from replay.requested import followed_meanwhile
 from replay.statements import is_of, said
+from replay.windows import FIRST, LAST
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind, StatementKind
@@ -79,17 +81,26 @@ def _begun(roles: DataFrame) -> DataFrame:
 
 def roles_with_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per change of role: with `before`, what came before it, and `loaded`, the HW if that was a restart."""
-    by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(START_US, "rank", C.LEADER_EPOCH)
-    return _role_changes(landed).withColumns(
-        {"before": F.lag(C.CHANGE_KIND).over(by_broker), "loaded": F.lag(LOADED_HW).over(by_broker)}
-    )
+    of_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID)
+    by_broker = of_broker.orderBy(START_US, "rank", C.LEADER_EPOCH)
+    told = F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value
+    followed = F.collect_set(F.when(told, F.col(C.LEADER_EPOCH))).over(of_broker.rowsBetween(FIRST, LAST))
+    roles = _role_changes(landed).withColumn("followed", followed).where(~told)
+    kinds = {"before": C.CHANGE_KIND, "loaded": LOADED_HW, "epoch_before": C.LEADER_EPOCH}
+    known = roles.withColumns({name: F.lag(of).over(by_broker) for name, of in kinds.items()})
+    has_led = F.col("before") == ChangeKind.BECOME_LEADER.value
+    has_followed = has_led & followed_meanwhile(F.col("followed"), F.col("epoch_before"))
+    before = F.when(has_followed, ChangeKind.BECOME_FOLLOWER.value).otherwise(F.col("before"))
+    return known.withColumn("before", before).drop("followed", "epoch_before")
 
 
 def _role_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per change of role of a broker, and per log that its process loaded."""
+    """One row per change of role of a broker, per log that its process loaded, and per leader it was to follow."""
     at = F.unix_micros(C.EVENT_TIME).alias(START_US)
     stated = _stated_on_line(landed[T.BROKER_STATEMENTS.name])
-    roles = landed[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _ROLES]))
+    is_role = F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _ROLES])
+    is_told = (F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value) & (F.col(C.LEADER_ID) != F.col(C.BROKER_ID))
+    roles = landed[T.LEADER_CHANGES.name].where(is_role | is_told)
     changed = roles.join(stated, C.on_partition(C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME), "left").select(
         *C.PARTITION_KEY, C.CAPTURE_ID, C.BROKER_ID, C.LEADER_EPOCH, C.CHANGE_KIND, at, F.lit(1).alias("rank"),
         STATED_LEO, STATED_HW, F.lit(None).cast("bigint").alias(LOADED_HW),

@@ -3,14 +3,14 @@
 "starts at leader epoch" tells no ISR before 2.6, and no assignment before 3.3. The LEADER_AND_ISR request that made the
 broker the leader tells both (`ReplicaManager.becomeLeaderOrFollower`): all replicas get the same, so the request log of
 any of them will do. What the controller sends again in the same epoch, a leader ignores: its own changes of the ISR are
-newer.
+newer. That a broker follows, no line of its own tells before 2.6 either.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -40,6 +40,16 @@ def requests_of_controllers(landed: Mapping[str, DataFrame]) -> DataFrame:
         F.col("first")[C.ISR].alias(_REQUESTED_ISR),
         F.col("first")[C.REPLICAS].alias(_REQUESTED_REPLICAS),
     )
+
+
+def followed_meanwhile(followed: Column, since: Column) -> Column:
+    """Return whether a controller told the broker of another leader in an epoch between `since` and the row's.
+
+    `followed` is array<int>, the epochs of which it did. A follower's own line is at TRACE before 2.6: of a broker that
+    led, followed and leads again only the two leaderships have landed. By epochs, not by times: a request comes before
+    all that is logged of it, and before the load of the log that it is for.
+    """
+    return F.exists(followed, lambda epoch: (epoch > since) & (epoch < F.col(C.LEADER_EPOCH)))
 
 
 def with_requested(changes: DataFrame, requests: DataFrame) -> DataFrame:

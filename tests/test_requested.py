@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from replay.leaderships import leaderships, roles_with_loads
 from replay.requested import requests_of_controllers, with_requested
 from schemas import tables as T
 from tests.frames import rows
+from tests.twin.rows import at
 
 pytestmark = pytest.mark.spark
 
@@ -66,3 +68,32 @@ def test_only_the_begin_of_a_leadership_takes_it(spark: SparkSession) -> None:
     made = with_requested(landed[T.LEADER_CHANGES.name], requests_of_controllers(landed))
     proposal = made.where("change_kind = 'isr_shrink_proposed'").collect()[0]
     assert (proposal["isr"], proposal["replicas"]) == ([1], None)
+
+
+def leads_anew(spark: SparkSession, *changes: dict[str, Any]) -> list[bool]:
+    """Of each leadership, by epoch, whether its process did not lead just before."""
+    landed = {
+        T.LEADER_CHANGES.name: rows(spark, T.LEADER_CHANGES, *changes),
+        T.BROKER_STATEMENTS.name: rows(spark, T.BROKER_STATEMENTS),
+    }
+    begun = leaderships(roles_with_loads(landed)).orderBy("leader_epoch")
+    return [row["is_new_leader"] for row in begun.collect()]
+
+
+def test_who_was_told_to_follow_leads_anew(spark: SparkSession) -> None:
+    """No line of 2.4 and 2.5 says that a broker follows; of the same leader's epochs in a row none does either."""
+    led = {**BEGIN, "leader_epoch": 2, "event_time": at(0)}
+    again = {**BEGIN, "leader_epoch": 4, "event_time": at(9)}
+    told = {**REQUEST, "event_time": at(8), "leader_id": 2, "isr": [2]}
+    assert leads_anew(spark, led, told, again) == [True, True]
+    assert leads_anew(spark, led, {**told, "leader_id": 1}, again) == [True, False]
+    assert leads_anew(spark, led, {**told, "broker_id": 3}, again) == [True, False]
+
+
+@pytest.mark.parametrize("epoch", [1, 2, 4, 5])
+def test_what_it_was_told_of_another_time_counts_not(spark: SparkSession, epoch: int) -> None:
+    """Before it led, or after it led again, sent late or again."""
+    led = {**BEGIN, "leader_epoch": 2, "event_time": at(0)}
+    again = {**BEGIN, "leader_epoch": 4, "event_time": at(9)}
+    told = {**REQUEST, "event_time": at(8), "leader_epoch": epoch, "leader_id": 2, "isr": [2]}
+    assert leads_anew(spark, led, told, again) == [True, False]

@@ -54,12 +54,17 @@ def two_leaders(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def strange_isr_members(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per leader epoch and replica in an ISR, though a line of the same broker before assigns it not."""
+    """One row per leader epoch and replica in an ISR, though a line of the same broker before assigns it not.
+
+    A controller with ZooKeeper drops a replica first from the assignment and then from the ISR: for the epoch between
+    its own request names a member that is no replica any more (`KafkaController.onPartitionReassignment`).
+    """
     changes = landed[T.LEADER_CHANGES.name]
     nobody = F.array().cast("array<int>")
     moving = F.array_union(F.coalesce(C.ADDING_REPLICAS, nobody), F.coalesce(C.REMOVING_REPLICAS, nobody))
     by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
-    assigned = F.when(F.size(C.REPLICAS) > 0, F.array_union(C.REPLICAS, moving))
+    leaving = F.when(F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value, F.coalesce(C.ISR, nobody)).otherwise(nobody)
+    assigned = F.when(F.size(C.REPLICAS) > 0, F.array_union(F.array_union(C.REPLICAS, moving), leaving))
     known = changes.withColumn("assigned", F.last(assigned, ignorenulls=True).over(by_broker.rowsBetween(FIRST, NOW)))
     strange = known.where(F.col(C.ISR).isNotNull() & F.col("assigned").isNotNull())
     rows = (

@@ -105,6 +105,11 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
     "leaderless": {T.LEADER_CHANGES: changes((0, 1, 1), (1, 1, -1), (2, 1, 1))},
     "two_leaders": {T.LEADER_CHANGES: changes((3, 1, 1), (3, 2, 2))},
     "stranger": {T.LEADER_CHANGES: changes((0, 1, 1), isr=[1, 7], replicas=[1, 2])},
+    # A controller with ZooKeeper drops a replica from the assignment before it does from the ISR.
+    "leaving": {T.LEADER_CHANGES: [
+        became_leader(0, 1, change_kind="assigned", isr=[1, 2, 3], replicas=[1, 2]),
+        became_leader(0, 1, isr=[1, 2, 3], replicas=None, event_time=at(1)),
+    ]},
     "back": {
         T.LEADER_CHANGES: [became_leader(0, 2, change_kind="become_follower", leader_id=1)],
         T.REPLICA_TIMELINE: [state(2, 0, 1, 8, 5, remote_log_end_offset=8)],

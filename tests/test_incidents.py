@@ -172,6 +172,7 @@ def test_contradictions_are_told_and_not_resolved(found: Mapping[str, list[Row]]
     """Each with its evidence; numbers that a run of implied fetches skips are no gap."""
     assert "2 leaders of epoch 3" in the(found, "two_leaders", "TWO_LEADERS_IN_ONE_EPOCH")["evidence"]
     assert the(found, "stranger", "ISR_MEMBER_IS_NO_REPLICA")["replica_id"] == 7
+    assert "ISR_MEMBER_IS_NO_REPLICA" not in {row["kind"] for row in found.get("leaving", ())}
     back = the(found, "back", "OFFSET_WENT_BACK")
     assert (back["replica_id"], back["from_offset"], back["to_offset"]) == (2, 6, 8)
     assert "request 5 follows 2" in the(found, "", "FETCH_SESSION_GAP")["evidence"]

@@ -19,6 +19,7 @@ from pyspark.sql import SparkSession
 from jobs.command import DEBUG
 from jobs.errors import CouldNotRunError
 from jobs.progress import say, step
+from schemas.encoding import NO_DICTIONARY, numbers
 
 LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
 SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
@@ -45,6 +46,8 @@ def spark_session(
     # It prints every failed statement's error as JSON, beside the exception that says the same.
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = not os.environ.get(DEBUG)
     spark.conf.set("spark.sql.session.timeZone", "UTC")  # whatever a cluster's default is: all times are UTC
+    for path in numbers():
+        spark.conf.set(f"{NO_DICTIONARY}{path}", "false")
     return spark
 
 

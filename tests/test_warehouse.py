@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
@@ -25,6 +27,8 @@ def incident(name: str, cluster_id: str) -> dict[str, str]:
     """A finding of a cluster."""
     return {"incident_id": name, "cluster_id": cluster_id}
 
+
+OFFSETS = tuple(f"{name}{of}" for name in ("log_end_offset", "high_watermark") for of in ("", "_low", "_high"))
 
 in_both = pytest.mark.parametrize("warehouse", ["folder", "database"], indirect=True)
 
@@ -191,3 +195,25 @@ def test_a_relative_folder_is_taken_from_where_we_are(spark: SparkSession) -> No
 
     assert Warehouse(spark, "build/lake").place.location(INCIDENTS) == str(here / "build/lake/incidents")
     assert Warehouse(spark, "s3a://bucket/lake/").place.location(INCIDENTS) == "s3a://bucket/lake/incidents"
+
+
+def test_numbers_are_written_as_they_are_and_texts_by_a_dictionary(spark: SparkSession, tmp_path: Path) -> None:
+    """In pages that every reader knows, and in zstd."""
+    warehouse = Warehouse(spark, str(tmp_path))
+    warehouse.create(LEADER_TIMELINE)
+    event = {"cluster_id": "c", "topic": "orders", "partition": 0, "isr": [1, 2], "event_time": datetime(2026, 1, 1)}  # noqa: DTZ001
+    events = [
+        {**event, "event_seq": n, "remote_log_end_offset": {2: n}, **dict.fromkeys(OFFSETS, n)} for n in range(1000)
+    ]
+    warehouse.replace(LEADER_TIMELINE, rows(spark, LEADER_TIMELINE, *events), "c")
+    file, *_ = DeltaTable(warehouse.place.location(LEADER_TIMELINE)).file_uris()
+    group = pq.ParquetFile(file).metadata.row_group(0)
+    written = {group.column(i).path_in_schema: group.column(i) for i in range(group.num_columns)}
+    has_dictionary = {path for path, chunk in written.items() if chunk.has_dictionary_page}
+
+    assert has_dictionary.isdisjoint(
+        {"event_seq", "event_time", "log_end_offset", "remote_log_end_offset.key_value.value"}
+    )
+    assert {"topic", "partition", "remote_log_end_offset.key_value.key"} <= has_dictionary
+    assert {chunk.compression for chunk in written.values()} == {"ZSTD"}
+    assert not {e for chunk in written.values() for e in chunk.encodings if e.startswith("DELTA")}

@@ -88,9 +88,9 @@ def roles_with_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
     roles = _role_changes(landed).withColumn("followed", followed).where(~told)
     kinds = {"before": C.CHANGE_KIND, "loaded": LOADED_HW, "epoch_before": C.LEADER_EPOCH}
     known = roles.withColumns({name: F.lag(of).over(by_broker) for name, of in kinds.items()})
-    has_led = F.col("before") == ChangeKind.BECOME_LEADER.value
-    has_followed = has_led & followed_meanwhile(F.col("followed"), F.col("epoch_before"))
-    before = F.when(has_followed, ChangeKind.BECOME_FOLLOWER.value).otherwise(F.col("before"))
+    led = F.col("before") == ChangeKind.BECOME_LEADER.value
+    stepped_down = led & followed_meanwhile(F.col("followed"), F.col("epoch_before"))
+    before = F.when(stepped_down, ChangeKind.BECOME_FOLLOWER.value).otherwise(F.col("before"))
     return known.withColumn("before", before).drop("followed", "epoch_before")
 
 

@@ -8,11 +8,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.acceptance import ACCEPTED, CLEAN, PARKED
 from replay.batch_starts import with_recorded_offset
 from replay.event_shape import shaped
 from replay.event_types import event
 from replay.profile import Profile
-from replay.standing import was_read
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
@@ -50,12 +50,9 @@ def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
 def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     """One row per follower's fetch; failed ones too, for they tell the fetcher's LEO, but are not `is_accepted`.
 
-    `standing.was_read` says of a parked one that it was accepted. Source: `Partition.fetchRecords`, KAFKA-8400,
-    KAFKA-13141.
+    Which are, `replay.acceptance` says. Source: `Partition.fetchRecords`, KAFKA-8400, KAFKA-13141.
     """
-    clean = (F.col(C.ERROR_CODE) == 0) & (F.col(C.DIVERGING_EPOCH) < 0)
-    parked = F.col(C.IS_PARKED) & was_read()
-    believed = parked & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
+    believed = F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
     of_followers = landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0)
     return shaped(
         with_recorded_offset(of_followers, landed, profile),
@@ -66,7 +63,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             N.EVENT_US: _handled_us(FETCHES_AFTER),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
-            "is_accepted": parked | clean,
-            C.RECORDS_SIZE: F.when(clean, F.col(C.RECORDS_SIZE)).otherwise(UNKNOWN_OFFSET),
+            "is_accepted": F.expr(ACCEPTED),
+            C.RECORDS_SIZE: F.when(F.expr(CLEAN), F.col(C.RECORDS_SIZE)).otherwise(UNKNOWN_OFFSET),
         },
     )

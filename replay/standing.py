@@ -9,28 +9,14 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.acceptance import ACCEPTED
 from schemas import columns as C
 
-_TOPIC_AUTHORIZATION_FAILED, _UNKNOWN_TOPIC_ID = 29, 100
-_NEVER_READ = f"{C.ERROR_CODE} IN ({_TOPIC_AUTHORIZATION_FAILED}, {_UNKNOWN_TOPIC_ID})"
-"""SQL: the request was not let through to the log (`KafkaApis.handleFetchRequest`, `erroneous`)."""
-_ACCEPTED = f"({C.IS_PARKED} AND NOT {_NEVER_READ}) OR ({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} < 0)"
-"""SQL: the leader recorded where the fetcher was (`Partition.fetchRecords`)."""
 _ANSWERED = f"{C.ERROR_CODE} = 0 AND {C.RECORDS_SIZE} >= 0"
 """SQL: the response told the fetcher of the partition."""
-_LAST = {"fetched": "true", "accepted": _ACCEPTED, "answered": _ANSWERED}
+_LAST = {"fetched": "true", "accepted": ACCEPTED, "answered": _ANSWERED}
 LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
 FETCHER = (*C.PARTITION_KEY, C.REPLICA_ID)
-
-
-def was_read() -> Column:
-    """Return whether the log was read for a fetch of this partition, so that a parked one was accepted at first.
-
-    A fetch is parked only if no partition of it that was read failed or diverged (`ReplicaManager.fetchMessages`): of
-    those its response tells what became of them meanwhile. A partition whose topic id the broker did not know yet, or
-    that the fetcher may not see, was never read and parks with the others.
-    """
-    return ~F.expr(_NEVER_READ)
 
 
 def ends_of_epochs(appends: DataFrame, *by: Column) -> DataFrame:

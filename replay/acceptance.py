@@ -1,0 +1,21 @@
+"""Which fetches the leader accepted, so that it recorded where the fetcher was (`Partition.fetchRecords`); in SQL.
+
+A fetch is parked only if no partition of it that was read failed or diverged at its first read
+(`ReplicaManager.fetchMessages`): a parked one was accepted whatever its response says of what became of it meanwhile.
+A partition whose topic id the broker did not know yet, or that the fetcher may not see, is never read, and parks with
+the others (`KafkaApis.handleFetchRequest`, `erroneous`).
+"""
+
+from __future__ import annotations
+
+from schemas import columns as C
+
+_TOPIC_AUTHORIZATION_FAILED, _UNKNOWN_TOPIC_ID = 29, 100
+_NEVER_READ = f"{C.ERROR_CODE} IN ({_TOPIC_AUTHORIZATION_FAILED}, {_UNKNOWN_TOPIC_ID})"
+
+PARKED = f"({C.IS_PARKED} AND NOT {_NEVER_READ})"
+"""It was accepted, and waited."""
+CLEAN = f"({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} < 0)"
+"""Its response tells of no error and no divergence."""
+ACCEPTED = f"({PARKED} OR {CLEAN})"
+"""Either."""

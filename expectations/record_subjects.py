@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from expectations.reads import ROSE_MEANWHILE, fetches_that_were_overtaken
 from expectations.subjects import LINE, TP, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
@@ -54,14 +55,20 @@ def acknowledged(tables: Tables) -> DataFrame:
 
 
 def fetches(tables: Tables) -> DataFrame:
-    """One row per fetch of a partition; `is_recorded` is told of those whose response says that the logs diverge."""
+    """One row per fetch of a partition; `is_recorded` is told of those whose response says that the logs diverge.
+
+    And `rose_meanwhile` of those that got records past what their response says may be read.
+    """
     line = [*C.on_partition(C.SOURCE_FILE, C.SOURCE_LINE)]
     fetched = tables[T.FETCH_EVENTS.name]
     diverging = fetched.where((F.col(C.DIVERGING_EPOCH) >= 0) & ~F.col(C.IS_PARKED)).select(*line).distinct()
     events = tables[T.LEADER_TIMELINE.name].where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
     recorded = events.join(F.broadcast(diverging), line, "left_semi").select(*line).distinct()
     known = fetched.join(F.broadcast(recorded.withColumn(IS_RECORDED, F.lit(True))), line, "left")
-    return known.withColumn(IS_RECORDED, F.coalesce(IS_RECORDED, F.lit(False)))
+    overtaken = F.broadcast(fetches_that_were_overtaken(tables))
+    return known.join(overtaken, line, "left").withColumns(
+        {name: F.coalesce(name, F.lit(False)) for name in (IS_RECORDED, ROSE_MEANWHILE)}
+    )
 
 
 def landed_lines(tables: Tables) -> DataFrame:

@@ -56,11 +56,11 @@ def agrees(summaries: Iterable[Row]) -> bool:
     )
 
 
-def first_disagreement(values: DataFrame) -> Row | None:
-    """The first value that was stated and not rebuilt, or rebuilt and never stated."""
+def disagreements(values: DataFrame, most: int) -> list[Row]:
+    """The first values that were stated and not rebuilt, or rebuilt and never stated, in time order."""
     is_found = F.col("stated_ms").isNotNull() & F.col("rebuilt_ms").isNotNull()
     differ = values.where(~is_found & ~F.col("is_bounded"))
-    return differ.withColumn(AT_MS, F.coalesce("stated_ms", "rebuilt_ms")).orderBy(AT_MS, *OF).first()
+    return differ.withColumn(AT_MS, F.coalesce("stated_ms", "rebuilt_ms")).orderBy(AT_MS, *OF).limit(most).collect()
 
 
 def neighbourhood(warehouse: Warehouse, cluster_id: str | None, value: Row) -> list[Row]:
@@ -95,9 +95,13 @@ def raw_lines(capture: Path, rows: Sequence[Row]) -> list[str]:
     "agree", cls=Configured, epilog="Example: tidegauge agree examples/captures/steady --warehouse /tmp/lake"
 )
 @click.argument("capture", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--differences", type=click.IntRange(min=1), default=1, show_default=True,
+    help="Show so many of them, with the events around each.",
+)  # fmt: skip
 @options(warehouse_option, cluster_option, debug_option)
-def agree(capture: Path, warehouse: Home, cluster_id: str | None) -> int:
-    """Compare a warehouse with CAPTURE/truth.jsonl.gz: what its brokers said, per partition, and the first difference.
+def agree(capture: Path, differences: int, warehouse: Home, cluster_id: str | None) -> int:
+    """Compare a warehouse with CAPTURE/truth.jsonl.gz: what its brokers said, per partition, and the first differences.
 
     The exit code is 0 if at least 99.9 % of each kind of value is found and at most 0.1 % is extra, else 2. Steps of
     the HW that only a bounded row covers count as found, up to 0.5 %: of requests in flight when a broker dies no line
@@ -113,16 +117,17 @@ def agree(capture: Path, warehouse: Home, cluster_id: str | None) -> int:
         of_partitions = summary(values).orderBy(WHAT, C.TOPIC, C.PARTITION)
         summaries = of_partitions.collect()
         print_table(of_partitions.columns, [[_text(v) for v in row] for row in summaries])
-        value = first_disagreement(values)
-    if value is not None:
-        _show(target, cluster_id, capture, value)
+        found = disagreements(values, differences)
+    for number, value in enumerate(found, start=1):
+        _show(target, cluster_id, capture, value, number)
     return ExitCode.OK if agrees(summaries) else ExitCode.RULE_BROKEN
 
 
-def _show(target: Warehouse, cluster_id: str | None, capture: Path, value: Row) -> None:
+def _show(target: Warehouse, cluster_id: str | None, capture: Path, value: Row, number: int) -> None:
     kind = "stated, not rebuilt" if value["rebuilt_ms"] is None else "rebuilt, not stated"
     where = f"{value[C.TOPIC]}-{value[C.PARTITION]}, epoch {value[C.LEADER_EPOCH]}, replica {value[C.REPLICA_ID]}"
-    say(f"first disagreement: {value[WHAT]} {value[C.OFFSET]} of {where} is {kind}")
+    nth = "first disagreement" if number == 1 else f"disagreement {number}"
+    say(f"{nth}: {value[WHAT]} {value[C.OFFSET]} of {where} is {kind}")
     rows = neighbourhood(target, cluster_id, value)
     print_table(HEAD, lines_of(rows))
     folder = capture / "capture"

@@ -21,6 +21,7 @@ HEARD_NS = "heard_ns"                 # bigint: the same of the fetcher's respon
 NEXT_FETCH_US = "next_fetch_us"       # bigint: when the same replica fetched next; NULL not again from this leadership
 LOADED_US = "loaded_us"               # array<bigint>: when the fetching replica's process (re)started, by its own clock
 NEXT_ROLE = "next_role"               # struct<epoch,us,leo,leads>: the role the fetcher took next, in a later epoch; NULL none told
+IS_HEEDED = "is_heeded"               # bool: the response tells of divergence, and its fetcher took the HW in it before it truncated
 IS_TAKEN = "is_taken"                 # bool: nothing speaks against the fetcher having taken the response
 FOLLOWER_LEO = "follower_leo"         # bigint: the fetcher's own LEO after it took the response; -1 unknown
 ORDER_NS = "order_ns"                 # bigint: place in the leadership; microseconds by the clock, corrected by evidence

@@ -52,6 +52,19 @@ def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> 
     )
 
 
+CLOCKS_APART_US = 100_000
+"""Of two brokers' clocks no order is taken; so far apart they are enough to doubt."""
+
+
+def comes_too_late() -> Column:
+    """Return whether the response to a fetch was built when its fetcher had taken its next role already.
+
+    What was parked at a leader that was frozen is answered when it thaws; nobody waits for that any more.
+    """
+    took_us = F.col(N.NEXT_ROLE)["us"]
+    return F.coalesce(took_us + CLOCKS_APART_US < F.col(N.RESPONSE_US), F.lit(False))
+
+
 def reached() -> Column:
     """Return `reached` of an event: the lambda is behind a condition that is seldom true."""
     ended = is_event(EventType.RESTART)

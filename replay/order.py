@@ -14,7 +14,7 @@ from replay import names as N
 from replay.event_types import is_event
 from replay.leaderships import START_US, STATED_HW, STATED_LEO
 from replay.names import NS_PER_US
-from replay.next_roles import REACHED, told_next
+from replay.next_roles import REACHED, comes_too_late, told_next
 from replay.passengers import packed, unpacked
 from replay.profile import Profile
 from replay.responses import is_answered, taken_ns, without_refused
@@ -37,7 +37,9 @@ _READ_LATER = (
 )  # fmt: skip
 _LATER = "later"
 """Columns of which the order by the clock knows nothing."""
-_OF_FETCHES = (C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, "is_accepted", N.RESPONSE_US, N.LOADED_US, N.NEXT_ROLE)
+_OF_FETCHES = (
+    C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, "is_accepted", N.IS_HEEDED, N.RESPONSE_US, N.LOADED_US, N.NEXT_ROLE,
+)  # fmt: skip
 """Passengers until each replica's fetches are looked at."""
 _SHOWN = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED)
 
@@ -107,15 +109,16 @@ def _with_next_fetches(ordered: DataFrame) -> DataFrame:
         }
     )
     then = F.col("then")
+    goes_on = F.coalesce(_is_of_same(then), F.lit(False))
     next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH])
     known = seen.withColumns(
         {
             # Its next fetch shows that the replica took this response, if it is of the same leadership.
-            N.NEXT_FETCH_US: F.when(fetch & _is_of_same(then), then["us"]),
+            N.NEXT_FETCH_US: F.when(fetch & goes_on, then["us"]),
             N.HEARD_NS: _heard_ns(F.col("heard")),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),
-            N.IS_TAKEN: fetch & ~_restarts(told_us),
+            N.IS_TAKEN: fetch & ~_restarts(told_us) & (goes_on | ~comes_too_late()),
         }
     )
     taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))

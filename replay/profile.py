@@ -40,6 +40,11 @@ class Profile:
     """A caught-up replica outside the ISR holds the HW only if it may join (3.6; KAFKA-15021)."""
     fenced_may_not_join: bool | Column = True
     """A replica that is fenced or shutting down is not proposed for the ISR (3.3; KIP-841)."""
+    evaluates_commits: bool | Column = True
+    """The HW is evaluated when an ISR is committed (3.1; KAFKA-13091), or was by the leader itself (before 2.7-IV2). In
+    between its committing waits for the controller, and the HW is evaluated when a smaller ISR is proposed."""
+    heeds_divergence: bool | Column = False
+    """A follower takes the HW of a response that tells of divergence, and truncates after that (before 3.4)."""
     records_batch_start: bool | Column = True
     """Of a fetch from within a batch the leader records the batch's first offset (4.0; KAFKA-17803)."""
     lag_time_ms: int | Column = 30_000
@@ -94,12 +99,15 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         truncation = Truncation.LEADER_EPOCH
     else:
         truncation = Truncation.FETCH_DIVERGENCE
+    asks_controller = min(spoken, kafka) >= (2, 7, 0)
     lag = lag_time_ms if lag_time_ms is not None else (10_000 if kafka < (2, 5, 0) else 30_000)
     return Profile(
         truncation,
         min_isr_gate=kafka >= (3, 7, 0),
         eligibility=kafka >= (3, 6, 0),
         fenced_may_not_join=kafka >= (3, 3, 0),
+        evaluates_commits=kafka >= (3, 1, 0) or not asks_controller,
+        heeds_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka < (3, 4, 0),
         records_batch_start=kafka >= (4, 0, 0),
         lag_time_ms=lag,
     )

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.acceptance import ACCEPTED, CLEAN, PARKED
+from replay.acceptance import ACCEPTED, CLEAN, DIVERGING, PARKED
 from replay.batch_starts import with_recorded_offset
 from replay.event_shape import shaped
 from replay.event_types import event
@@ -64,6 +64,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
             "is_accepted": F.expr(ACCEPTED),
+            N.IS_HEEDED: F.lit(profile.heeds_divergence) & F.expr(DIVERGING),
             C.RECORDS_SIZE: F.when(F.expr(CLEAN), F.col(C.RECORDS_SIZE)).otherwise(UNKNOWN_OFFSET),
         },
     )

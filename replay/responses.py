@@ -15,9 +15,16 @@ from schemas.kinds import EventType
 
 
 def without_refused(ordered: DataFrame) -> DataFrame:
-    """Return the events without the fetches that were refused: they had their say, the fetcher's LEO."""
-    refused = is_event(EventType.FETCH) & ~F.col("is_accepted")
-    return ordered.where(~F.coalesce(refused, F.lit(False))).drop("is_accepted")
+    """Return the events without the fetches that were refused: they had their say, the fetcher's LEO.
+
+    Of a refused one that was heeded the response alone is left (`AbstractFetcherThread.processFetchRequest`: up to 3.3
+    `processPartitionData` came first, and only then a look at the diverging epoch).
+    """
+    refused = F.coalesce(is_event(EventType.FETCH) & ~F.col("is_accepted"), F.lit(False))
+    heeded = refused & F.col(N.IS_HEEDED)
+    left = ordered.where(~refused | heeded)
+    told = F.when(heeded, event(N.RESPONSE)).otherwise(F.col(N.EVENT))
+    return left.withColumn(N.EVENT, told).drop("is_accepted", N.IS_HEEDED)
 
 
 def is_answered() -> Column:
@@ -26,7 +33,8 @@ def is_answered() -> Column:
     Refused and diverging fetches are not, but for those in purgatory: they were accepted at first. A response that
     omits the partition changes nothing at the follower.
     """
-    return is_event(EventType.FETCH) & F.col("is_accepted") & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
+    told = F.col("is_accepted") & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
+    return is_event(EventType.FETCH) & (told | F.col(N.IS_HEEDED))
 
 
 def taken_ns(asked_ns: Column, built_us: Column, next_fetch_us: Column) -> Column:
@@ -37,7 +45,8 @@ def taken_ns(asked_ns: Column, built_us: Column, next_fetch_us: Column) -> Colum
 def with_responses(decided: DataFrame) -> DataFrame:
     """Return the events, and one row more, `RESPONSE`, per response that was taken."""
     both = F.array(event(EventType.FETCH), event(N.RESPONSE))
-    steps = F.when(F.col(N.RESPONSE_NS).isNotNull(), both).otherwise(F.array(F.col(N.EVENT)))
+    is_answered_fetch = is_event(EventType.FETCH) & F.col(N.RESPONSE_NS).isNotNull()
+    steps = F.when(is_answered_fetch, both).otherwise(F.array(F.col(N.EVENT)))
     rows = decided.withColumn("step", F.explode(steps))
     response = is_event(N.RESPONSE, of=F.col("step"))
     return rows.withColumns(

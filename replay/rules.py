@@ -22,6 +22,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from functools import reduce
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -29,6 +30,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import in_mask
 from replay.event_types import is_event
+from replay.profile import Profile
 from replay.windows import carried, so_far, tenure_so_far
 from schemas import columns as C
 from schemas.kinds import EventType as E
@@ -93,14 +95,19 @@ RULES = (
     Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: every ISR member had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset"),
 )
 
+ALWAYS, COMMITS, PROPOSALS = "always", "commits", "proposals"
 EVALUATES_HIGH_WATERMARK = (
-    (E.APPEND,        "true",                                   "P:1379 appendRecordsToLeader"),
-    (E.FETCH,         "fetch_offset <> fetcher_leo_before",     "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
-    (E.BECOME_LEADER, "true",                                   "P:822 makeLeader"),
-    (E.ISR_CHANGE,    "true",                                   "P:822 makeLeader (newer metadata), P:1959 handleAlterPartitionUpdate"),
+    (E.APPEND,          ALWAYS,    "true",                                "P:1379 appendRecordsToLeader"),
+    (E.FETCH,           ALWAYS,    "fetch_offset <> fetcher_leo_before",  "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
+    (E.BECOME_LEADER,   ALWAYS,    "true",                                "P:822 makeLeader"),
+    (E.ISR_CHANGE,      COMMITS,   "true",                                "P:822 makeLeader (newer metadata), P:1959 handleAlterPartitionUpdate; 3.1, KAFKA-13091"),
+    (N.SHRINK_PROPOSED, PROPOSALS, "true",                                "maybeShrinkIsr of 2.7 to 3.0, where handleAlterIsrResponse evaluates nothing"),
 )
 # fmt: on
-"""The occasions on which the HW is evaluated, and nothing else: not time, proposal, rejection, fencing or a setting."""
+"""The occasions on which the HW is evaluated, and nothing else: not time, rejection, fencing or a setting.
+
+The second value says for which protocol: `ALWAYS`, or by `Profile.evaluates_commits` one of the other two.
+"""
 
 
 def _condition(rule: Rule) -> Column:
@@ -136,10 +143,9 @@ def current(variable: str, slot: int | None = None, *, has_long_tenures: bool = 
     return carried(value, tenure_so_far(is_long=has_long_tenures) if carry is Carry.TENURE else so_far())
 
 
-def evaluates_high_watermark() -> Column:
+def evaluates_high_watermark(profile: Profile) -> Column:
     """Return whether the event makes the leader evaluate its HW (`Partition.maybeIncrementLeaderHW`)."""
-    occasions = [is_event(kind) & F.expr(when) for kind, when, _ in EVALUATES_HIGH_WATERMARK]
-    result = occasions[0]
-    for occasion in occasions[1:]:
-        result = result | occasion
-    return result
+    commits = F.lit(profile.evaluates_commits)
+    spoken = {ALWAYS: F.lit(True), COMMITS: commits, PROPOSALS: ~commits}
+    occasions = [is_event(kind) & spoken[by] & F.expr(when) for kind, by, when, _ in EVALUATES_HIGH_WATERMARK]
+    return reduce(Column.__or__, occasions)

@@ -9,12 +9,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.acceptance import ACCEPTED
+from replay.acceptance import ACCEPTED, CLEAN, DIVERGING
 from schemas import columns as C
 
-_ANSWERED = f"{C.ERROR_CODE} = 0 AND {C.RECORDS_SIZE} >= 0"
+_ANSWERED = f"{CLEAN} AND {C.RECORDS_SIZE} >= 0"
 """SQL: the response told the fetcher of the partition."""
-_LAST = {"fetched": "true", "accepted": ACCEPTED, "answered": _ANSWERED}
+_LAST = {"fetched": "true", "accepted": ACCEPTED, "answered": _ANSWERED, "diverging": DIVERGING}
 LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
 FETCHER = (*C.PARTITION_KEY, C.REPLICA_ID)
 
@@ -31,7 +31,7 @@ def standing_appends(ends: DataFrame, *by: str) -> DataFrame:
 
 
 def last_fetches(fetches: DataFrame, *by: Column) -> DataFrame:
-    """One row per follower of a partition, and `by`: times of the last fetch, the last accepted, the last answered."""
+    """One row per follower of a partition, and `by`: when the last fetch of each kind was."""
     of_follower = fetches.where(F.col(C.REPLICA_ID) >= 0).groupBy(*FETCHER, *by)
     return of_follower.agg(*[F.max(F.when(F.expr(is_so), F.col(C.EVENT_TIME))).alias(k) for k, is_so in _LAST.items()])
 

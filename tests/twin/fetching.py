@@ -170,6 +170,9 @@ def _accept(cluster: Cluster, follower: Broker, leader: Broker, answer: Answer) 
     elif answer.error_code == FENCED_LEADER_EPOCH and follower.fetcher:
         follower.fetcher.has_failed = True
     elif answer.error_code == 0 and answer.diverging != NOWHERE:
+        if cluster.rules.profile.heeds_divergence:
+            log.set_follower_high_watermark(answer.high_watermark)
+            cluster.note()
         by_epoch(cluster, follower, answer.diverging, "fetch_divergence")
     elif answer.error_code == 0:
         log.append(list(answer.records))

@@ -29,6 +29,8 @@ def propose(cluster: Cluster, command: ProposeIsr) -> None:
         offset = leader.remotes[replica_id].log_end_offset
         cluster.rows.state("shrinking_remote_log_end_offset", *state, offset, replica_id)
     leader.leaving = out
+    if not cluster.rules.profile.evaluates_commits:
+        leader.try_raise_high_watermark(now)
     cluster.note_leader(broker, "ISR_CHANGE", change_kind="isr_shrink_proposed")
     settle(cluster, broker)
 
@@ -56,7 +58,7 @@ def settle(cluster: Cluster, broker: Broker) -> None:
 
 
 def updated(cluster: Cluster, broker: Broker, leader: Leader, isr: frozenset[int]) -> None:
-    """The leader's own request has succeeded: the ISR is committed, the HW evaluated."""
+    """The leader's own request has succeeded: the ISR is committed."""
     now = cluster.clock.tick()
     state = cluster.controller
     cluster.controller = replace(state, isr=isr, partition_epoch=state.partition_epoch + 1, is_unclean=False)
@@ -68,7 +70,8 @@ def updated(cluster: Cluster, broker: Broker, leader: Leader, isr: frozenset[int
         broker.id, now, "isr_updated", leader_epoch=broker.leader_epoch, leader_id=broker.id,
         partition_epoch=broker.partition_epoch, isr=sorted(isr),
     )  # fmt: skip
-    leader.try_raise_high_watermark(now)
+    if cluster.rules.profile.evaluates_commits:
+        leader.try_raise_high_watermark(now)
     cluster.note_leader(broker, "ISR_CHANGE", change_kind="isr_updated")
     complete_produces(cluster, broker)
 

@@ -36,6 +36,16 @@ class Profile:
         return _number(self.kafka_version) >= (3, 6)
 
     @property
+    def evaluates_commits(self) -> bool:
+        """With the controller's answer to an ISR change the HW is evaluated (KAFKA-13091)."""
+        return self.instant_isr or _number(self.kafka_version) >= (3, 1)
+
+    @property
+    def heeds_divergence(self) -> bool:
+        """A follower takes the HW of a diverging response before it cuts its log (until 3.4)."""
+        return _number(self.kafka_version) < (3, 4)
+
+    @property
     def records_batch_start(self) -> bool:
         """Of a fetch from within a batch the leader records the batch's first offset (KAFKA-17803)."""
         return _number(self.kafka_version) >= (4, 0)
@@ -76,6 +86,7 @@ PROFILES = (
     Profile("3.7.0", "3.7"),
     Profile("3.6.1", "3.6"),
     Profile("3.5.2", "3.5"),
+    Profile("3.2.3", "3.2"),
     Profile("2.8.2", "2.8"),
     Profile("2.8.2", "2.6"),
     Profile("2.8.2", "0.10.2"),

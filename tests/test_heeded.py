@@ -1,0 +1,51 @@
+"""A response that tells of divergence: up to 3.3 its follower took the HW in it, and cut its log after that."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from pathlib import Path
+
+import pytest
+from pyspark.sql import SparkSession
+
+from schemas.kinds import Role
+from tests.engine import by_topic, profile, replayed
+from tests.story import load
+from tests.twin.histories import combined
+
+pytestmark = pytest.mark.spark
+
+STORY = """# Case 8: a follower whose log parts from the leader's asks, cuts, and asks again.
+kafka {version}, protocol {protocol}
+1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0
+append 5                               | 1:5  2:?  hw 0
+2 fetches at 3, dropped                | 1:5  2:3  hw 3
+2 is elected epoch 1, isr 2            | 2:3  1:?  hw 3
+append 4                               | 2:7  1:?  hw 7
+1 fetches at 5                         | 2:7  1:?  hw 7  diverges 0 at 3  replica 1: leo 3 hw 3
+1 fetches at 3                         | 2:7  1:3  hw 7  replica 1: leo 7 hw 7
+1 fetches at 7, at once                | 2:7  1:7  hw 7
+"""
+
+
+@pytest.mark.parametrize(
+    ("version", "protocol", "steps"),
+    [
+        ("3.4.1", "3.4", [(5, 3), (3, 3), (7, 7)]),
+        ("3.3.2", "3.3", [(5, 3), (5, 5), (3, 3), (7, 7)]),
+        ("2.8.2", "2.8", [(5, 3), (5, 5), (3, 3), (7, 7)]),
+    ],
+)
+def test_a_follower_heeds_the_hw_before_it_truncates(
+    spark: SparkSession, tmp_path: Path, version: str, protocol: str, steps: list[tuple[int, int]]
+) -> None:
+    """As far as its log reaches: offsets that the leader never had are below its HW for that moment."""
+    file = tmp_path / "parted.txt"
+    file.write_text(STORY.format(version=version, protocol=protocol), encoding="utf-8")
+    story = load(file)
+    assert story.disputes == []
+    with replayed(spark, combined([story]), 2, profile(story)) as timelines:
+        (found,) = by_topic(timelines.replica_timeline).values()
+
+    of_1 = [row for row in found if row["replica_id"] == 1 and row["role"] == Role.FOLLOWER.value]
+    assert [step for step, _ in groupby((row["log_end_offset"], row["high_watermark"]) for row in of_1)] == steps

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from expectations.invariant import Invariant
-from expectations.reads import READABLE, ROSE_MEANWHILE, WAS_GIVEN_RECORDS
+from expectations.reads import IS_BELOW_BY_THEN, READABLE, WAS_GIVEN_RECORDS
 from expectations.record_subjects import (
     ACKNOWLEDGED,
     CACHE_ENTRIES,
@@ -78,7 +78,7 @@ RECORD_RULES = (
         scope=WAS_GIVEN_RECORDS,
         known=f"{READABLE} >= 0",
         # The HW that is told is looked up before that up to which is read: it may rise in between.
-        holds=f"{C.FETCH_OFFSET} < {READABLE} OR {ROSE_MEANWHILE}",
+        holds=f"{C.FETCH_OFFSET} < {READABLE} OR {IS_BELOW_BY_THEN}",
         observed=(C.CLIENT_ID, C.FETCH_OFFSET, C.RESPONSE_HIGH_WATERMARK, C.RESPONSE_LAST_STABLE_OFFSET), severity=Severity.CRITICAL,
         why="A consumer is given committed records alone, and under read_committed none of an open transaction.",
         source="FetchIsolation.java; P:1503, 1514 readRecords",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from expectations.reads import ROSE_MEANWHILE, fetches_that_were_overtaken
+from expectations.reads import IS_BELOW_BY_THEN, overtaken_fetches
 from expectations.subjects import LINE, TP, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
@@ -57,7 +57,7 @@ def acknowledged(tables: Tables) -> DataFrame:
 def fetches(tables: Tables) -> DataFrame:
     """One row per fetch of a partition; `is_recorded` is told of those whose response says that the logs diverge.
 
-    And `rose_meanwhile` of those that got records past what their response says may be read.
+    And `is_below_by_then` of those that got records past what their response says may be read.
     """
     line = [*C.on_partition(C.SOURCE_FILE, C.SOURCE_LINE)]
     fetched = tables[T.FETCH_EVENTS.name]
@@ -65,9 +65,9 @@ def fetches(tables: Tables) -> DataFrame:
     events = tables[T.LEADER_TIMELINE.name].where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
     recorded = events.join(F.broadcast(diverging), line, "left_semi").select(*line).distinct()
     known = fetched.join(F.broadcast(recorded.withColumn(IS_RECORDED, F.lit(True))), line, "left")
-    overtaken = F.broadcast(fetches_that_were_overtaken(tables))
+    overtaken = F.broadcast(overtaken_fetches(tables))
     return known.join(overtaken, line, "left").withColumns(
-        {name: F.coalesce(name, F.lit(False)) for name in (IS_RECORDED, ROSE_MEANWHILE)}
+        {name: F.coalesce(name, F.lit(False)) for name in (IS_RECORDED, IS_BELOW_BY_THEN)}
     )
 
 

@@ -142,7 +142,8 @@ def _restarts(next_us: Column) -> Column:
     """
     since = F.filter(
         N.LOADED_US,
-        lambda us: (us > F.col(N.EVENT_US)) & (next_us.isNull() | (us < next_us)),
+        # The line of the load and that of the role after it may be of the same millisecond.
+        lambda us: (us > F.col(N.EVENT_US)) & (next_us.isNull() | (us <= next_us)),
     )
     return F.when(F.size(N.LOADED_US) > 0, F.size(since) > 0).otherwise(F.lit(False))
 

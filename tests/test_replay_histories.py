@@ -19,7 +19,7 @@ from tests.twin.rows import Row
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FEW, MANY = range(60), range(520)
+FEW, SOME, MANY = range(60), range(140), range(520)
 SHORTER = ("has_returns", "has_long_tenures", "has_unstated_starts")
 MOST_REPLICAS = 6
 """Five replicas, and one that a reassignment adds."""
@@ -69,7 +69,7 @@ def test_histories_agree_with_the_twin(spark: SparkSession) -> None:
 @pytest.mark.spark
 def test_histories_with_short_tenures_agree_with_the_twin(spark: SparkSession) -> None:
     """The shorter plan of those in which no process led twice in a row, and every line states its LEO."""
-    drawn = {each.name: each for each in map(history, FEW)}
+    drawn = {each.name: each for each in map(history, SOME)}
     landed = landed_from(spark, combined(list(drawn.values())))
     facts = [row.asDict() for row in tenure_facts(leaderships(roles_with_loads(landed))).collect()]
     short = [drawn[row.pop(C.CLUSTER_ID)] for row in facts if not any(row[name] for name in SHORTER)]

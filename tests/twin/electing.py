@@ -62,6 +62,8 @@ def commit_by_metadata(cluster: Cluster, command: CommitIsr) -> None:
     broker, leader = cluster.leading()
     is_current = broker.partition_epoch == state.partition_epoch
     is_asked_for = leader.in_flight and is_current and members == isr.proposed_isr(leader)
+    if not cluster.rules.profile.kraft and members >= state.isr:
+        raise NotNowError("a controller beside ZooKeeper tells the leader by its response alone")
     if state.leader not in members or not (is_asked_for or members < state.isr):
         raise NotNowError(f"isr {sorted(members)} cannot follow from {sorted(state.isr)}")
     bump = int(members < state.isr and cluster.rules.profile.shrink_bumps_epoch)
@@ -80,7 +82,7 @@ def commit(cluster: Cluster, command: CommitIsr) -> None:
 
 
 def set_replicas(cluster: Cluster, command: SetReplicas) -> None:
-    """Adding replicas is metadata of the same epoch; dropping them starts a new epoch of the same leader."""
+    """Adding replicas is metadata of the same epoch in a metadata log; dropping them starts a new epoch."""
     state = cluster.controller
     replicas, old = frozenset(command.replicas), frozenset(state.replicas)
     cluster.leading()
@@ -88,8 +90,9 @@ def set_replicas(cluster: Cluster, command: SetReplicas) -> None:
         if not replicas > old:
             raise NotNowError("replicas are dropped only with a new epoch")
         _add_replicas(cluster, command.replicas)
-        added = tuple(sorted(replicas - old))
-        metadata.publish(cluster, replace(state, replicas=command.replicas, adding=added))
+        added, bump = tuple(sorted(replicas - old)), int(not cluster.rules.profile.kraft)
+        changed = replace(state, replicas=command.replicas, adding=added, leader_epoch=state.leader_epoch + bump)
+        metadata.publish(cluster, changed)
         return
     _check_epoch(state, command.epoch)
     if not replicas < old or state.leader not in replicas or not replicas <= state.isr:

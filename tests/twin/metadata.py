@@ -52,6 +52,8 @@ def _make_leader(cluster: Cluster, broker: Broker) -> None:
     """Partition.makeLeader: of a new epoch, or only newer metadata of the same."""
     now, state, log = cluster.clock.tick(), cluster.controller, broker.log
     is_new_leader, is_new_epoch = broker.leading is None, state.leader_epoch > broker.leader_epoch
+    if not is_new_epoch and not cluster.rules.profile.kraft:  # a request of the same epoch is skipped
+        return
     leader = broker.leading or Leader(cluster.rules, log)
     leader.set_replicas(set(state.replicas) - {broker.id})
     leader.commit(state.isr)

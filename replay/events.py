@@ -68,14 +68,26 @@ def _changes(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     registered = landed[T.METADATA_CHANGES.name].groupBy(*C.PARTITION_KEY, C.PARTITION_EPOCH).agg(
         F.max_by(C.REPLICAS, C.METADATA_OFFSET).alias("registered")
     )  # fmt: skip
-    told = changes.join(F.broadcast(registered), C.on_partition(C.PARTITION_EPOCH), "left")
+    told = changes.join(F.broadcast(registered), C.on_partition(C.PARTITION_EPOCH), "left").join(
+        F.broadcast(_stated_ends(landed)), C.on_partition(C.BROKER_ID, C.EVENT_TIME), "left"
+    )
     numbers = [x for kind, event_type in _CHANGE_EVENTS.items() for x in (F.lit(kind.value), event(event_type))]
     proposed = F.col(C.CHANGE_KIND) == ChangeKind.ISR_SHRINK_PROPOSED.value
     return shaped(
         told,
         F.create_map(*numbers)[F.col(C.CHANGE_KIND)],
-        **{C.REPLICAS: F.coalesce(C.REPLICAS, "registered"), C.ISR: F.when(~proposed, F.col(C.ISR))},
+        **{
+            C.REPLICAS: F.coalesce(C.REPLICAS, "registered"),
+            C.ISR: F.when(~proposed, F.col(C.ISR)),
+            C.LAST_OFFSET: F.when(proposed, F.col(C.LAST_OFFSET)),
+        },
     )
+
+
+def _stated_ends(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per leader and time of a line of a shrinking ISR: `last_offset`, the last before the LEO it states."""
+    stated = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.SHRINKING_LEO.value)
+    return stated.groupBy(*C.on_partition(C.BROKER_ID, C.EVENT_TIME)).agg((F.max(C.OFFSET) - 1).alias(C.LAST_OFFSET))
 
 
 def _log_starts(landed: Mapping[str, DataFrame]) -> DataFrame:

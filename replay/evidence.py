@@ -103,7 +103,10 @@ def _with_rises(known: DataFrame) -> DataFrame:
     grown = F.struct(
         F.col(C.BASE_OFFSET).alias("base"), (F.col(C.LAST_OFFSET) + 1).alias("leo"), F.col(N.ORDER_NS).alias("ns")
     )
-    appended = F.when(is_event(EventType.APPEND), grown)
+    # Before a line that states a greater LEO, what no line tells of may have been appended at any time.
+    stated = F.struct(grown["leo"].alias("base"), grown["leo"].alias("leo"), grown["ns"].alias("ns"))
+    is_stated = is_event(N.SHRINK_PROPOSED) & F.col(C.LAST_OFFSET).isNotNull()
+    appended = F.when(is_event(EventType.APPEND), grown).when(is_stated, stated)
     return marked.withColumns(
         {
             "last_rise": carried(rises, before()),

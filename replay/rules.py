@@ -84,6 +84,7 @@ RULES = (
     Rule(E.BECOME_LEADER, Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "the election's assignment", "P:990 updateAssignmentAndIsr"),
     Rule(E.APPEND,        Of.PARTITION,   C.LOG_END_OFFSET,   "last_offset + 1",       "LEO is the next offset", "P:1365 appendRecordsToLeader"),
     Rule(E.FETCH,         Of.PARTITION,   C.LOG_END_OFFSET,   "last_offset + 1",       "an accepted fetch lies within the log: it proves an append that no line tells of", "P:1331 fetchRecords (else OFFSET_OUT_OF_RANGE)"),
+    Rule(N.SHRINK_PROPOSED, Of.PARTITION, C.LOG_END_OFFSET,   "last_offset + 1",       "its line states the LEO: it proves an append that no line tells of", "Partition.maybeShrinkIsr"),
     Rule(E.FETCH,         Of.FETCHER,     C.REMOTE_LEO,       C.FETCH_OFFSET,          "a follower asks for its own LEO; it may be lower than before", "R:93 updateFetchStateOrThrow"),
     Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ISR_MASK,         N.NEW_ISR_MASK,          "committed: the controller's answer, or its metadata first", "P:1932 handleAlterPartitionUpdate, P:743 makeLeader"),
     Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "a reassignment adds and removes replicas", "P:990 updateAssignmentAndIsr"),

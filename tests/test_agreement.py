@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA, agrees
+from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA, agrees, disagreements
 from jobs.step_table import lines_of
 from replay.agreement import agreement, summary
 from schemas import tables as T
@@ -26,8 +26,8 @@ def truth(spark: SparkSession, *said: Said) -> DataFrame:
     return spark.createDataFrame(given, f"{TRUTH_SCHEMA}, {OFFSETS}")
 
 
-def compared(spark: SparkSession, *said: Said) -> dict[str, Row]:
-    """The summary of a small history against statements, by kind of value."""
+def values_of(spark: SparkSession, *said: Said) -> DataFrame:
+    """A small history against statements, value by value."""
     leaders = rows(
         spark, T.LEADER_TIMELINE,
         event(0, 1, 4, 0, remote_log_end_offset={2: -1}),
@@ -35,8 +35,12 @@ def compared(spark: SparkSession, *said: Said) -> dict[str, Row]:
         event(0, 3, 9, 7, remote_log_end_offset={2: 4}, exactness="bounded"),
     )  # fmt: skip
     replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 4, 4))
-    values = agreement(truth(spark, *said), leaders, replicas, rows(spark, T.TRUNCATIONS))
-    return {row["what"]: row for row in summary(values).collect()}
+    return agreement(truth(spark, *said), leaders, replicas, rows(spark, T.TRUNCATIONS))
+
+
+def compared(spark: SparkSession, *said: Said) -> dict[str, Row]:
+    """The same summed up, by kind of value."""
+    return {row["what"]: row for row in summary(values_of(spark, *said)).collect()}
 
 
 def test_what_was_said_and_rebuilt_agrees(spark: SparkSession) -> None:
@@ -54,6 +58,25 @@ def test_what_was_said_and_rebuilt_agrees(spark: SparkSession) -> None:
     }  # fmt: skip
     assert found["leader_hw"]["p99_ms"] == 0.0
     assert agrees(list(found.values()))
+
+
+def test_what_differs_is_told_in_the_order_of_time(spark: SparkSession) -> None:
+    """As many as are asked for: what was stated and not rebuilt, and what was rebuilt and never stated."""
+    began, low, high = (
+        ("become_leader", 1, 1, None, None, 0),
+        ("remote_leo", 1, 1, 2, None, 3),
+        ("follower_hw", 4, 2, 2, None, 9),
+    )
+    values = values_of(spark, began, high, low).localCheckpoint()
+
+    def told(most: int) -> list[tuple[str, int, bool]]:
+        return [(row["what"], row["offset"], row["rebuilt_ms"] is None) for row in disagreements(values, most)]
+
+    assert told(1) == [("remote_leo", 3, True)]
+    assert told(9) == [
+        ("remote_leo", 3, True), ("follower_hw", 4, False), ("leader_hw", 4, False), ("remote_leo", 4, False),
+        ("follower_hw", 9, True),
+    ]  # fmt: skip
 
 
 def test_a_step_within_bounds_is_not_missing(spark: SparkSession) -> None:

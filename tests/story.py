@@ -33,7 +33,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from tests.twin.commands import Command, Fetch, Truncate
+from tests.twin.commands import Command, CommitIsr, Fetch, Truncate
 from tests.twin.faults import Elect, Kill, NoLeader, Restart, SetReplicas, Tell
 from tests.twin.model import Clock, Cluster
 from tests.twin.notation import NotationError, read
@@ -143,7 +143,8 @@ def _next_fetch(lines: Sequence[Line], partition: int, replica_id: int) -> Fetch
         command = line.command
         if line.partition == partition and isinstance(command, Fetch) and command.replica == replica_id:
             return command
-        if line.partition == partition and isinstance(command, MAY_CUT):
+        by_metadata = isinstance(command, CommitIsr) and command.by_metadata  # may begin a new epoch
+        if line.partition == partition and (by_metadata or isinstance(command, MAY_CUT)):
             return None
     return None
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.pairs import Pair
 
-SEEDS = range(20)
+SEEDS = range(40)
 MOST_REPLICAS = 6
 REQUESTS = ("produce_events", "fetch_events")
 

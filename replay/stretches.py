@@ -69,9 +69,18 @@ def _of_each(rows: DataFrame, cut: DataFrame, which: Column | None = None) -> Da
 
 
 def _is_told() -> Column:
-    """Return whether a statement tells the stretch something: of truncations only those in its time, to be counted."""
+    """Return whether a statement tells the stretch something: of truncations only those in its time, to be counted.
+
+    A LEO that is stated later bounds what was before it, up to the appends that the stretch does not have.
+    """
     at = F.unix_micros(C.EVENT_TIME)
-    return ~is_of(StatementKind.TRUNCATED_TO) | ((at >= F.col(SINCE_US)) & (at < F.col(TO_US)))
+    is_in_its_time = (at >= F.col(SINCE_US)) & (at < F.col(TO_US))
+    is_past = at < F.col(TO_US)
+    return (
+        F.when(is_of(StatementKind.TRUNCATED_TO), is_in_its_time)
+        .when(is_of(StatementKind.SHRINKING_LEO), is_past)
+        .otherwise(F.lit(True))
+    )
 
 
 def _before(gathered: DataFrame, cut: DataFrame) -> DataFrame:

@@ -17,12 +17,12 @@ WAS_GIVEN_RECORDS = f"{C.REPLICA_ID} < 0 AND {C.ERROR_CODE} = 0 AND {C.RECORDS_S
 IS_BELOW_BY_THEN = Field(
     "is_below_by_then", C.BOOL, "By the time of the response the HW, or the LSO, as rebuilt, was past the offset."
 )
-_OF_FETCH = C.on_partition(C.SOURCE_FILE, C.SOURCE_LINE)
+OF_FETCH = C.on_partition(C.SOURCE_FILE, C.SOURCE_LINE)
 _OF_EPOCH = C.on_partition(C.LEADER_EPOCH)
 
 
 def overtaken_fetches(tables: Tables) -> DataFrame:
-    """One row per fetch of `_OF_FETCH` with records at or past what its response says may be read: `is_below_by_then`.
+    """One row per fetch, by `OF_FETCH`, with records at or past what its response says may be read: `is_below_by_then`.
 
     The leader looks up the HW that it tells first, and how far it reads after that (`Partition.readRecords`, P:1514):
     the fetch that a record waited for may come in between. Then the HW was past the offset when the leader answered.
@@ -34,4 +34,4 @@ def overtaken_fetches(tables: Tables) -> DataFrame:
     late_us = F.unix_micros(C.EVENT_TIME) - F.unix_micros(C.RESPONSE_TIME)
     by_then = states.join(F.broadcast(asked), _OF_EPOCH).where(late_us <= CLOCK_ERROR_US)
     reached = F.when(F.col(C.ISOLATION_LEVEL) == 1, F.col(C.LAST_STABLE_OFFSET)).otherwise(F.col(C.HIGH_WATERMARK))
-    return by_then.groupBy(*_OF_FETCH).agg(F.bool_or(reached > F.col(C.FETCH_OFFSET)).alias(IS_BELOW_BY_THEN))
+    return by_then.groupBy(*OF_FETCH).agg(F.bool_or(reached > F.col(C.FETCH_OFFSET)).alias(IS_BELOW_BY_THEN))

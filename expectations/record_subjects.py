@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from expectations.reads import IS_BELOW_BY_THEN, overtaken_fetches
+from expectations.reads import IS_BELOW_BY_THEN, OF_FETCH, overtaken_fetches
 from expectations.subjects import LINE, TP, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
@@ -59,14 +59,13 @@ def fetches(tables: Tables) -> DataFrame:
 
     And `is_below_by_then` of those that got records past what their response says may be read.
     """
-    line = [*C.on_partition(C.SOURCE_FILE, C.SOURCE_LINE)]
     fetched = tables[T.FETCH_EVENTS.name]
-    diverging = fetched.where((F.col(C.DIVERGING_EPOCH) >= 0) & ~F.col(C.IS_PARKED)).select(*line).distinct()
+    diverging = fetched.where((F.col(C.DIVERGING_EPOCH) >= 0) & ~F.col(C.IS_PARKED)).select(*OF_FETCH).distinct()
     events = tables[T.LEADER_TIMELINE.name].where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
-    recorded = events.join(F.broadcast(diverging), line, "left_semi").select(*line).distinct()
-    known = fetched.join(F.broadcast(recorded.withColumn(IS_RECORDED, F.lit(True))), line, "left")
+    recorded = events.join(F.broadcast(diverging), OF_FETCH, "left_semi").select(*OF_FETCH).distinct()
+    known = fetched.join(F.broadcast(recorded.withColumn(IS_RECORDED, F.lit(True))), OF_FETCH, "left")
     overtaken = F.broadcast(overtaken_fetches(tables))
-    return known.join(overtaken, line, "left").withColumns(
+    return known.join(overtaken, OF_FETCH, "left").withColumns(
         {name: F.coalesce(name, F.lit(False)) for name in (IS_RECORDED, IS_BELOW_BY_THEN)}
     )
 

@@ -17,6 +17,7 @@ from replay.requested import requests_of_controllers, with_requested
 from replay.requests import appends, fetches
 from replay.restarts import LOADED_LEO
 from replay.silence import with_heard_batches
+from replay.statements import is_of
 from replay.told import silences, told_events
 from schemas import columns as C
 from schemas import tables as T
@@ -86,13 +87,13 @@ def _changes(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
 
 def _stated_ends(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per leader and time of a line of a shrinking ISR: `last_offset`, the last before the LEO it states."""
-    stated = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.SHRINKING_LEO.value)
+    stated = landed[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.SHRINKING_LEO))
     return stated.groupBy(*C.on_partition(C.BROKER_ID, C.EVENT_TIME)).agg((F.max(C.OFFSET) - 1).alias(C.LAST_OFFSET))
 
 
 def _log_starts(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per "Incremented log start offset" at a leader (DeleteRecords, retention)."""
-    moved = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.LOG_START_MOVED.value)
+    moved = landed[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.LOG_START_MOVED))
     return shaped(moved, event(EventType.LOG_START), **{N.NEW_LOG_START: F.col(C.OFFSET)})
 
 

@@ -100,13 +100,11 @@ def _with_rises(known: DataFrame) -> DataFrame:
         F.col(N.LOCAL_US).alias("local_us"),
     )
     rises = F.when(F.col(C.HIGH_WATERMARK) > F.col("hw_before"), rise)
-    grown = F.struct(
-        F.col(C.BASE_OFFSET).alias("base"), (F.col(C.LAST_OFFSET) + 1).alias("leo"), F.col(N.ORDER_NS).alias("ns")
-    )
+    leo = F.col(C.LAST_OFFSET) + 1
     # Before a line that states a greater LEO, what no line tells of may have been appended at any time.
-    stated = F.struct(grown["leo"].alias("base"), grown["leo"].alias("leo"), grown["ns"].alias("ns"))
-    is_stated = is_event(N.SHRINK_PROPOSED) & F.col(C.LAST_OFFSET).isNotNull()
-    appended = F.when(is_event(EventType.APPEND), grown).when(is_stated, stated)
+    base = F.when(is_event(EventType.APPEND), F.col(C.BASE_OFFSET)).otherwise(leo)
+    grown = F.struct(base.alias("base"), leo.alias("leo"), F.col(N.ORDER_NS).alias("ns"))
+    appended = F.when(is_event(EventType.APPEND, N.SHRINK_PROPOSED) & leo.isNotNull(), grown)
     return marked.withColumns(
         {
             "last_rise": carried(rises, before()),

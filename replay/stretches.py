@@ -74,13 +74,9 @@ def _is_told() -> Column:
     A LEO that is stated later bounds what was before it, up to the appends that the stretch does not have.
     """
     at = F.unix_micros(C.EVENT_TIME)
-    is_in_its_time = (at >= F.col(SINCE_US)) & (at < F.col(TO_US))
-    is_past = at < F.col(TO_US)
-    return (
-        F.when(is_of(StatementKind.TRUNCATED_TO), is_in_its_time)
-        .when(is_of(StatementKind.SHRINKING_LEO), is_past)
-        .otherwise(F.lit(True))
-    )
+    is_later, is_earlier = at >= F.col(TO_US), at < F.col(SINCE_US)
+    is_cut, is_stated = is_of(StatementKind.TRUNCATED_TO), is_of(StatementKind.SHRINKING_LEO)
+    return ~((is_cut & is_earlier) | ((is_cut | is_stated) & is_later))
 
 
 def _before(gathered: DataFrame, cut: DataFrame) -> DataFrame:

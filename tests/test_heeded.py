@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
-from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
 
 from schemas.kinds import Role
 from tests.engine import by_topic, profile, replayed
-from tests.story import load
+from tests.story import tell
 from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
@@ -37,12 +36,10 @@ append 4                               | 2:7  1:?  hw 7
     ],
 )
 def test_a_follower_heeds_the_hw_before_it_truncates(
-    spark: SparkSession, tmp_path: Path, version: str, protocol: str, steps: list[tuple[int, int]]
+    spark: SparkSession, version: str, protocol: str, steps: list[tuple[int, int]]
 ) -> None:
     """As far as its log reaches: offsets that the leader never had are below its HW for that moment."""
-    file = tmp_path / "parted.txt"
-    file.write_text(STORY.format(version=version, protocol=protocol), encoding="utf-8")
-    story = load(file)
+    story = tell("parted", STORY.format(version=version, protocol=protocol))
     assert story.disputes == []
     with replayed(spark, combined([story]), 2, profile(story)) as timelines:
         (found,) = by_topic(timelines.replica_timeline).values()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from schemas import tables as T
 from tests.engine import by_topic, profile, replayed
-from tests.story import load
+from tests.story import tell
 from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
@@ -30,13 +29,9 @@ append 3                                   | 1:3  2:0  3:?  hw 0
     [(0, 0), (6, 0), (100, -1), (29, -1)],
     ids=["answered", "no longer the leader", "topic id unknown", "not authorized"],
 )
-def test_a_parked_fetch_was_accepted_if_it_was_read(
-    spark: SparkSession, tmp_path: Path, error_code: int, remote_leo: int
-) -> None:
+def test_a_parked_fetch_was_accepted_if_it_was_read(spark: SparkSession, error_code: int, remote_leo: int) -> None:
     """An error of the read at the end comes after a first one that was accepted; one of the request's handling not."""
-    file = tmp_path / "before_its_metadata.txt"
-    file.write_text(STORY, encoding="utf-8")
-    story = load(file)
+    story = tell("before_its_metadata", STORY)
     landing: dict[str, list[dict[str, Any]]] = {t: [dict(row) for row in rows] for t, rows in combined([story]).items()}
     (parked,) = [row for row in landing[T.FETCH_EVENTS.name] if row["is_parked"]]
     parked |= {"error_code": error_code}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from pyspark.sql import SparkSession
 
 from replay.profile import profile_for
 from tests.engine import by_topic, replayed
-from tests.story import load
+from tests.story import tell
 from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
@@ -25,11 +23,9 @@ append 3                             | 1:7  2:0  hw 7
 """
 
 
-def test_what_a_response_told_the_leader_had(spark: SparkSession, tmp_path: Path) -> None:
+def test_what_a_response_told_the_leader_had(spark: SparkSession) -> None:
     """By the rules of 3.7 its HW would have stood at 0: from the first response on it is between that and the LEO."""
-    file = tmp_path / "older_than_its_cluster.txt"
-    file.write_text(STORY, encoding="utf-8")
-    story = load(file)
+    story = tell("older_than_its_cluster", STORY)
     with replayed(spark, combined([story]), 2, profile_for("4.1.0", "4.1", 30_000)) as timelines:
         (rows,) = by_topic(timelines.leader_timeline).values()
     found = [

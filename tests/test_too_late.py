@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from pyspark.sql import SparkSession
 
 from tests.engine import by_topic, profile, replayed
-from tests.story import load
+from tests.story import tell
 from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
@@ -33,12 +31,10 @@ append 1                                   | 2:8  1:?  3:?  hw 3
 
 @pytest.mark.parametrize(("wait", "last"), [(400, (3, 7, "bounded")), (20, (7, 7, "exact"))], ids=["late", "near"])
 def test_what_is_answered_too_late_may_not_have_come(
-    spark: SparkSession, tmp_path: Path, wait: int, last: tuple[int, int, str]
+    spark: SparkSession, wait: int, last: tuple[int, int, str]
 ) -> None:
     """Two brokers' clocks tell it where they are far enough apart; nearer, the answer is taken for one that came."""
-    file = tmp_path / "thawed.txt"
-    file.write_text(STORY.format(wait=wait), encoding="utf-8")
-    story = load(file)
+    story = tell("thawed", STORY.format(wait=wait))
     assert story.disputes == []
     with replayed(spark, combined([story]), 3, profile(story)) as timelines:
         (found,) = by_topic(timelines.replica_timeline).values()

@@ -21,3 +21,6 @@ ACCEPTED = f"({PARKED} OR {CLEAN})"
 """Either."""
 DIVERGING = f"({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} >= 0)"
 """Its response tells from where on the fetcher's log is another one than the leader's (KIP-595)."""
+DIVERGED = -2
+"""No error code of Kafka's, but of a fetch event that was recorded though it diverged (`Profile.records_divergence`):
+its offset is one of the fetcher's log, and says nothing of the leader's."""

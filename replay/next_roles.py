@@ -12,14 +12,14 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import SLOTS
 from replay.event_types import is_event
-from replay.statements import ROLE_LEOS, is_of
+from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
 from replay.windows import following
 from schemas import columns as C
 from schemas.kinds import EventType
 from schemas.kinds import StatementKind as S
 
 NEXT_ROLES = "next_roles"
-"""map<int,struct<epoch,us,leo,leads>>: by replica, the first role it took in a later epoch, by its own clock."""
+"""map<int,struct<epoch,us,leo,leads,hw>>: by replica, the first role it took in a later epoch, by its own clock."""
 REACHED = "reached"
 """map<int,bigint>: by replica, the LEO with which it took that role; NULL but where a leader's process ended."""
 
@@ -32,10 +32,13 @@ def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> 
         F.col(C.OFFSET).alias("leo"),
         is_of(S.BECAME_LEADER_LEO).alias("leads"),
     )
+    first = F.min_by(role, F.when(is_of(*ROLE_LEOS), F.col(C.EVENT_TIME)))
+    first_hw = F.min_by(C.OFFSET, F.when(is_of(*ROLE_HWS), F.col(C.EVENT_TIME)))
     taken = (
-        statements.where(is_of(*ROLE_LEOS))
+        statements.where(is_of(*ROLE_LEOS, *ROLE_HWS))
         .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
-        .agg(F.min_by(role, C.EVENT_TIME).alias("role"))
+        .agg(first.withField("hw", first_hw).alias("role"))
+        .where("role IS NOT NULL")
     )
     epochs = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH).unionByName(taken.select(*C.PARTITION_KEY, C.LEADER_EPOCH))
     of_each = epochs.distinct().join(assigned, C.on_partition()).select(
@@ -59,10 +62,18 @@ CLOCKS_APART_US = 100_000
 def comes_too_late() -> Column:
     """Return whether the response to a fetch was built when its fetcher had taken its next role already.
 
-    What was parked at a leader that was frozen is answered when it thaws; nobody waits for that any more.
+    What was parked at a leader that was frozen is answered when it thaws; nobody waits for that any more. Two clocks
+    tell it, or the line of that role: the HW it states is lower than the response would have made it.
     """
-    took_us = F.col(N.NEXT_ROLE)["us"]
-    return F.coalesce(took_us + CLOCKS_APART_US < F.col(N.RESPONSE_US), F.lit(False))
+    role = F.col(N.NEXT_ROLE)
+    return F.coalesce(role["lacks_hw"] | (role["us"] + CLOCKS_APART_US < F.col(N.RESPONSE_US)), F.lit(False))
+
+
+def next_role() -> Column:
+    """Return `next_role` of an event: the role that its fetcher took next, and whether it lacked this response's HW."""
+    role = F.try_element_at(F.col(NEXT_ROLES), F.col(C.REPLICA_ID))
+    given = F.least(C.RESPONSE_HIGH_WATERMARK, C.FETCH_OFFSET)
+    return role.withField("lacks_hw", F.coalesce(role["hw"] < given, F.lit(False))).dropFields("hw")
 
 
 def reached() -> Column:

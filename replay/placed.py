@@ -14,7 +14,7 @@ from replay.assignment import SLOTS, mask_of, slot_of
 from replay.event_shape import SHAPE
 from replay.fencing import FENCED, REGISTERED
 from replay.leaderships import LOADS, START_US, STATED_HW, STATED_LEO
-from replay.next_roles import NEXT_ROLES, REACHED, reached
+from replay.next_roles import REACHED, next_role, reached
 from replay.settings import min_isr
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -53,7 +53,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         N.PARTITION_NUMBER,
         F.expr(f"shiftleft(1, size({SLOTS})) - 1").alias(N.EVERY_MASK),
         F.when(F.size(LOADS) > 0, _loaded_us()).alias(N.LOADED_US),
-        F.try_element_at(F.col(NEXT_ROLES), F.col(C.REPLICA_ID)).alias(N.NEXT_ROLE),
+        next_role().alias(N.NEXT_ROLE),
         reached().alias(REACHED),
     )
 

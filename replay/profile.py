@@ -45,6 +45,8 @@ class Profile:
     between its committing waits for the controller, and the HW is evaluated when a smaller ISR is proposed."""
     heeds_divergence: bool | Column = False
     """A follower takes the HW of a response that tells of divergence, and truncates after that (before 3.4)."""
+    records_divergence: bool | Column = False
+    """A leader records the offset of a fetch whose log diverges, too (2.8.0 alone; KAFKA-13141)."""
     records_batch_start: bool | Column = True
     """Of a fetch from within a batch the leader records the batch's first offset (4.0; KAFKA-17803)."""
     lag_time_ms: int | Column = 30_000
@@ -108,6 +110,7 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         fenced_may_not_join=kafka >= (3, 3, 0),
         evaluates_commits=kafka >= (3, 1, 0) or not asks_controller,
         heeds_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka < (3, 4, 0),
+        records_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka == (2, 8, 0),
         records_batch_start=kafka >= (4, 0, 0),
         lag_time_ms=lag,
     )

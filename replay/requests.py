@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.acceptance import ACCEPTED, CLEAN, DIVERGING, PARKED
+from replay.acceptance import ACCEPTED, CLEAN, DIVERGED, DIVERGING, PARKED
 from replay.batch_starts import with_recorded_offset
 from replay.event_shape import shaped
 from replay.event_types import event
@@ -52,6 +52,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
 
     Which are, `replay.acceptance` says. Source: `Partition.fetchRecords`, KAFKA-8400, KAFKA-13141.
     """
+    is_recorded = F.lit(profile.records_divergence) & F.expr(DIVERGING) & ~F.expr(PARKED)
     believed = F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
     of_followers = landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0)
     return shaped(
@@ -63,7 +64,8 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             N.EVENT_US: _handled_us(FETCHES_AFTER),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
-            "is_accepted": F.expr(ACCEPTED),
+            "is_accepted": F.expr(ACCEPTED) | is_recorded,
+            C.ERROR_CODE: F.when(is_recorded, DIVERGED).otherwise(F.col(C.ERROR_CODE)),
             N.IS_HEEDED: F.lit(profile.heeds_divergence) & F.expr(DIVERGING),
             C.RECORDS_SIZE: F.when(F.expr(CLEAN), F.col(C.RECORDS_SIZE)).otherwise(UNKNOWN_OFFSET),
         },

@@ -18,26 +18,23 @@ def session_gaps(fetches: DataFrame) -> DataFrame:
     Of a run of fetches that do not name a partition only the last has a row, so that numbers without a row are no gap
     by themselves. But the last request before a gap has a row of every partition, and the first after it names what it
     asks for: a partition named after the jump whose last row is right before it had fetches in between that are lost.
+    Or it was forgotten in between: then the runs of others go through all those numbers. Where every partition had
+    failed, all were forgotten, by one request; a single one that is lost is not told from that.
     """
-    in_session = fetches.where((F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) > 0) & (F.col(C.REPLICA_ID) >= 0))
-    of_partition = Window.partitionBy(*_SESSION, C.TOPIC, C.TOPIC_ID, C.PARTITION).orderBy(C.SESSION_EPOCH)
-    is_unnamed = F.col(C.IS_IMPLIED) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0)
-    requests = (
-        in_session.withColumn("row_before", F.lag(C.SESSION_EPOCH).over(of_partition))
-        .groupBy(*_SESSION, C.SESSION_EPOCH)
-        .agg(
-            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
-            F.min(C.EVENT_TIME).alias(C.ENDED_AT),
-            F.bool_or(is_unnamed).alias("has_unnamed"),
-            F.max("row_before").alias("row_before"),
-        )
-    )
     in_order = Window.partitionBy(*_SESSION).orderBy(C.SESSION_EPOCH)
-    known = requests.withColumns(
-        {"before": F.lag(C.SESSION_EPOCH).over(in_order), C.STARTED_AT: F.lag(C.ENDED_AT).over(in_order)}
+    earlier = in_order.rowsBetween(Window.unboundedPreceding, -1)
+    epoch, before = F.col(C.SESSION_EPOCH), F.col("before")
+    known = _requests(fetches).withColumns(
+        {
+            "before": F.lag(C.SESSION_EPOCH).over(in_order),
+            C.STARTED_AT: F.lag(C.ENDED_AT).over(in_order),
+            "is_run_through": F.coalesce(F.max("runs_until").over(earlier) >= epoch, F.lit(False)),
+            "is_all_forgotten": F.lag("has_failed").over(in_order)
+            & (epoch == F.lag(C.SESSION_EPOCH).over(in_order) + 2),
+        }
     )
-    is_gap = (F.col(C.SESSION_EPOCH) > F.col("before") + 1) & (F.col("row_before") == F.col("before"))
-    gaps = known.where(is_gap & ~F.col("has_unnamed")).withColumns(
+    is_lost = (epoch > before + 1) & (F.col("row_before") == before)
+    gaps = known.where(is_lost & ~F.col("is_run_through") & ~F.col("is_all_forgotten")).withColumns(
         {
             C.TOPIC: F.lit(""),
             C.TOPIC_ID: F.lit(""),
@@ -50,3 +47,27 @@ def session_gaps(fetches: DataFrame) -> DataFrame:
         C.SESSION_ID, C.REPLICA_ID, C.BROKER_ID, C.SESSION_EPOCH, "before",
     )  # fmt: skip
     return finding(gaps, IncidentKind.FETCH_SESSION_GAP, Severity.WARNING, evidence, replica_id=F.col(C.REPLICA_ID))
+
+
+def _requests(fetches: DataFrame) -> DataFrame:
+    """One row per request of a session after its first, and what its partitions' rows before and after it tell.
+
+    Its number, `row_before`: the greatest of a row before it, `runs_until`: the greatest up to which a run goes that
+    begins with it, `has_failed`: whether every partition that it has a row of was answered with an error.
+    """
+    in_session = fetches.where((F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) > 0) & (F.col(C.REPLICA_ID) >= 0))
+    of_partition = Window.partitionBy(*_SESSION, C.TOPIC, C.TOPIC_ID, C.PARTITION).orderBy(C.SESSION_EPOCH)
+    is_unnamed = F.col(C.IS_IMPLIED) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0)
+    around = in_session.withColumn("ends_run_at", F.when(is_unnamed, F.col(C.SESSION_EPOCH))).withColumns(
+        {
+            "row_before": F.lag(C.SESSION_EPOCH).over(of_partition),
+            "runs_until": F.lead("ends_run_at").over(of_partition),
+        }
+    )
+    return around.groupBy(*_SESSION, C.SESSION_EPOCH).agg(
+        F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
+        F.min(C.EVENT_TIME).alias(C.ENDED_AT),
+        F.max("row_before").alias("row_before"),
+        F.max("runs_until").alias("runs_until"),
+        F.bool_and(F.col(C.ERROR_CODE) > 0).alias("has_failed"),
+    )

@@ -10,6 +10,8 @@ from schemas.kinds import StatementKind
 
 ROLE_LEOS = (StatementKind.BECAME_LEADER_LEO, StatementKind.BECAME_FOLLOWER_LEO)
 """The LEO a replica states as it takes a role."""
+ROLE_HWS = (StatementKind.BECAME_LEADER_HW, StatementKind.BECAME_FOLLOWER_HW)
+"""Its HW, in the same line."""
 
 
 def is_of(*kinds: StatementKind) -> Column:

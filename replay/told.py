@@ -14,13 +14,12 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.leaderships import START_US
 from replay.silence import AT_US, HEARD_UNTIL_US, LINE_OF_LEADER, heard, in_silence, silent_moments
-from replay.statements import ROLE_LEOS, is_of, said
+from replay.statements import ROLE_HWS, ROLE_LEOS, is_of, said
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
 
 _LEO, _HW = "told_log_end_offset", "told_high_watermark"
-_HW_KINDS = (S.BECAME_LEADER_HW, S.BECAME_FOLLOWER_HW)
 
 
 def told_by_leaders(landed: Mapping[str, DataFrame]) -> DataFrame:
@@ -57,9 +56,9 @@ def _stated(statements: DataFrame) -> DataFrame:
 
 def _ends(statements: DataFrame) -> DataFrame:
     """One row per leadership that its process outlived, as the line of its next role states the log."""
-    roles = statements.where(is_of(*ROLE_LEOS, *_HW_KINDS, S.LOADED_HW))
+    roles = statements.where(is_of(*ROLE_LEOS, *ROLE_HWS, S.LOADED_HW))
     taken = roles.groupBy(*LINE_OF_LEADER, C.LEADER_EPOCH, is_of(S.LOADED_HW).alias("is_load")).agg(
-        F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"), said(*ROLE_LEOS).alias(_LEO), said(*_HW_KINDS).alias(_HW)
+        F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"), said(*ROLE_LEOS).alias(_LEO), said(*ROLE_HWS).alias(_HW)
     )
     own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, F.desc("is_load"), C.LEADER_EPOCH)
     before = F.lag(F.struct("leads", F.col(C.LEADER_EPOCH).alias("epoch"), "is_load")).over(own)

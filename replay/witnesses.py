@@ -9,6 +9,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.acceptance import DIVERGED
 from replay.event_types import event, is_event
 from replay.names import NS_PER_US
 from schemas import columns as C
@@ -59,5 +60,6 @@ def _proves_append() -> Column:
 
 
 def is_beyond_log() -> Column:
-    """Return whether the event asks for more than the leader has, as far as is known."""
-    return (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.FETCH_OFFSET) > F.col(C.LOG_END_OFFSET))
+    """Return whether the event asks for more of the leader's log than the leader has, as far as is known."""
+    is_beyond = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.FETCH_OFFSET) > F.col(C.LOG_END_OFFSET))
+    return is_beyond & (F.col(C.ERROR_CODE) != DIVERGED)

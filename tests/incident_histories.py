@@ -123,6 +123,17 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
         *[fetch(session_id=7, session_epoch=n, fetch_offset=n, source_line=n) for n in (1, 2, 5)],
         # Of the run 6 to 8 of fetches that name nothing the last is a row: no gap.
         fetch(session_id=7, session_epoch=8, fetch_offset=5, source_line=8, is_implied=True),
+        # Partition 0 is forgotten by request 3 and comes back with 5; the run of partition 1 goes through all of them.
+        *[fetch(session_id=8, session_epoch=n, fetch_offset=n, source_line=10 + n) for n in (1, 2, 5)],
+        *[
+            fetch(session_id=8, session_epoch=n, fetch_offset=5, source_line=20 + n, partition=1, is_implied=n == 6)
+            for n in (1, 6)
+        ],
+        # All have failed and are forgotten, by request 3.
+        *[
+            fetch(session_id=9, session_epoch=n, fetch_offset=5, source_line=30 + n, error_code=code)
+            for n, code in ((1, 0), (2, 75), (4, 0))
+        ],
     ]},
     "diverged": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 9, 9), event(1, 2, 12, 9)) | {
         T.REPLICA_TIMELINE: [state(1, 1, 3, 11, 9, remote_log_end_offset=11)],

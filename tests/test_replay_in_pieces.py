@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jobs.keeping import keeping
-from tests.pieces import Whole, differences, ends_of, gone_on, in_stretches, whole
+from tests.engine import landed_from, profile
+from tests.pieces import Whole, differences, ends_of, gone_on, in_stretches, replay, whole
+from tests.story import tell
 from tests.test_replay_histories import MOST_REPLICAS
+from tests.twin.histories import combined
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -46,6 +49,38 @@ def test_histories_are_replayed_in_stretches(some: Whole, capsys: pytest.Capture
 
     assert met(some, capsys) >= 8
     assert differences(some, timelines, ends_of(some.landing)) == []
+
+
+QUIET = """# Nothing is appended for a long time.
+1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0
+append 3                               | 1:3  2:?  hw 0
+2 fetches at 3, at once                | 1:3  2:3  hw 3
+time +40000 ms                         | hw 3
+2 fetches at 3, at once                | 1:3  2:3  hw 3
+time +9000 ms                          | hw 3
+append 1                               | 1:4  2:3  hw 3
+append 1                               | 1:5  2:3  hw 3
+2 fetches at 3, at once                | 1:5  2:3  hw 3
+2 fetches at 5, at once                | 1:5  2:5  hw 5
+"""
+
+
+def test_a_lost_append_reaches_back_to_the_one_before(spark: SparkSession) -> None:
+    """However long ago that was, the log may have been longer since then: what stands may not stay, and does not."""
+    stories = [tell(name, QUIET) for name in ("logged", "lost")]
+    assert [story.disputes for story in stories] == [[], []]
+    landing = dict(combined(stories))
+    landing["produce_events"] = [
+        row for row in landing["produce_events"] if (row["cluster_id"], row["base_offset"]) != ("lost", 3)
+    ]
+    spoken = profile(stories[0])
+    with keeping() as keep:
+        timelines = replay(landed_from(spark, landing), spoken, 2, keep)
+        _, gone = gone_on(Whole(spark, landing, spoken, 2, keep, timelines), 0.95)
+        bounded = timelines.leader_timeline.where("log_end_offset < log_end_offset_high").select("cluster_id").collect()
+
+    assert gone == {"logged"}
+    assert [row["cluster_id"] for row in bounded] == ["lost"] * 3
 
 
 def met(of: Whole, capsys: pytest.CaptureFixture[str]) -> int:

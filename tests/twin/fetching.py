@@ -96,7 +96,8 @@ def fetch(cluster: Cluster, command: Fetch) -> None:
     assert fetcher is not None
     answer = _read(broker, request, command.gets)
     leader = broker.leading
-    if answer.error_code or answer.diverging != NOWHERE or leader is None:
+    is_refused = answer.diverging != NOWHERE and not cluster.rules.profile.records_divergence
+    if answer.error_code or is_refused or leader is None:
         _respond(cluster, broker, request, fetcher, answer)
         return
     remote, before = leader.remotes[follower.id], broker.log.high_watermark
@@ -110,7 +111,7 @@ def fetch(cluster: Cluster, command: Fetch) -> None:
     isr.settle(cluster, broker)
     if broker.log.high_watermark > before:
         complete_produces(cluster, broker)
-    if answer.records or command.at_once:
+    if answer.records or answer.diverging != NOWHERE or command.at_once:
         _respond(cluster, broker, request, fetcher, answer, dropped=command.dropped)
     else:
         parked = ParkedFetch(follower.id, fetcher, command.offset, command.gets, command.dropped, request, expected)

@@ -46,6 +46,11 @@ class Profile:
         return _number(self.kafka_version) < (3, 4)
 
     @property
+    def records_divergence(self) -> bool:
+        """The leader records a fetch that diverges like any other (KAFKA-13141)."""
+        return self.kafka_version == "2.8.0"
+
+    @property
     def records_batch_start(self) -> bool:
         """Of a fetch from within a batch the leader records the batch's first offset (KAFKA-17803)."""
         return _number(self.kafka_version) >= (4, 0)
@@ -88,6 +93,7 @@ PROFILES = (
     Profile("3.5.2", "3.5"),
     Profile("3.2.3", "3.2"),
     Profile("2.8.2", "2.8"),
+    Profile("2.8.0", "2.8"),
     Profile("2.8.2", "2.6"),
     Profile("2.8.2", "0.10.2"),
 )

@@ -123,7 +123,8 @@ TIMELINE_RULES = (
         observed=(C.REMOTE_LEO_MAP, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
         why="A follower that fetches beyond the leader's LEO gets OFFSET_OUT_OF_RANGE and is not recorded.",
         source="P:1503 readRecords, R:93 updateFetchStateOrThrow",
-        what_to_do="The follower kept records the leader does not have: look at its truncation in this epoch.",
+        what_to_do="The follower kept records the leader does not have: look at its truncation in this epoch. "
+        "Kafka 2.8.0 records its fetch all the same (KAFKA-13141): go on to 2.8.1.",
     ),
     Invariant(
         "FollowerHighWatermarkNeverExceedsItsLogEndOffset", REPLICA_STATES,

@@ -135,7 +135,7 @@ def _known_otherwise(truth: DataFrame, leaders: DataFrame) -> DataFrame:
 
 
 def _kept(truth: DataFrame, leaders: DataFrame) -> DataFrame:
-    """One row per remote LEO that a leader re-elected to the next epoch, or to several in a row, had stated before."""
+    """One row per remote LEO that a leader re-elected, with nobody else in between, had stated before."""
     runs = _runs(leaders)
     later = runs.withColumnsRenamed({C.LEADER_EPOCH: "later", C.LEADER_ID: "leads"})
     again = F.col("later") > F.col(C.LEADER_EPOCH)
@@ -145,11 +145,9 @@ def _kept(truth: DataFrame, leaders: DataFrame) -> DataFrame:
 
 
 def _runs(leaders: DataFrame) -> DataFrame:
-    """One row per leader and epoch with `run`: it grows where a leader's epoch is not the next after one of its own."""
+    """One row per leader and epoch with `run`: it grows where another led before; of some epochs nobody is told."""
     led = leaders.select(*_EPOCH, C.LEADER_ID).distinct()
     in_order = Window.partitionBy(C.TOPIC, C.PARTITION).orderBy(C.LEADER_EPOCH, C.LEADER_ID)
-    before = F.lag(F.struct(C.LEADER_EPOCH, C.LEADER_ID)).over(in_order)
-    own = F.struct((F.col(C.LEADER_EPOCH) - 1).alias(C.LEADER_EPOCH), C.LEADER_ID)
-    is_another = (~before.eqNullSafe(own)).cast("int")
+    is_another = (~F.lag(C.LEADER_ID).over(in_order).eqNullSafe(F.col(C.LEADER_ID))).cast("int")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     return led.withColumn("another", is_another).withColumn("run", F.sum("another").over(so_far)).drop("another")

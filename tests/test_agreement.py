@@ -108,7 +108,7 @@ def test_what_was_not_said_or_not_rebuilt_is_told(spark: SparkSession) -> None:
 
 
 def test_what_a_leader_kept_over_its_re_elections_is_not_extra(spark: SparkSession) -> None:
-    """However many follow each other, also past epochs that nobody began; another leader's in between is not its own."""
+    """However many in a row, also past epochs that nobody began; another leader's in between is not its own."""
     of_leader = [(0, 1), (1, 1), (3, 1), (4, 2), (5, 1)]
     leaders = rows(
         spark, T.LEADER_TIMELINE,

@@ -94,6 +94,11 @@ STATEMENTS = (
         PARTITION + rf"\S+ {STARTS_BEFORE_3_3}\.",
     ),
     _statement(
+        "become_leader",  # 2.4.0, and before: no HW either
+        "starts at Leader Epoch",
+        PARTITION + r"\S+ starts at Leader Epoch (?P<epoch>-?\d+) from offset (?P<leo>-?\d+)\.",
+    ),
+    _statement(
         "become_leader",  # 2.6 to 3.2
         "starts at leader epoch",
         BROKER + rf"Leader {TOPIC_PARTITION} {STARTS_BEFORE_3_3} ISR \[(?P<isr>[\d,]*)\]",

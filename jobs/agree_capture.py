@@ -20,7 +20,8 @@ from jobs.progress import print_table, say
 from jobs.run_config import Configured
 from jobs.step_table import HEAD, lines_of
 from jobs.warehouse import Warehouse
-from replay.agreement import AT_MS, OF, WHAT, agreement, summary
+from replay.agreement import agreement, summary
+from replay.known_otherwise import AT_MS, OF, WHAT
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 

@@ -28,6 +28,8 @@ STATED_HW = "stated_high_watermark"
 """bigint: "high watermark H" of the same line; NULL where no line says."""
 LOADED_HW = "loaded_high_watermark"
 """bigint: HW the process loaded from its checkpoint just before; NULL where it had a role already."""
+LOADED_AT_US = "loaded_at_us"
+"""bigint: when, on the same clock; the broker may have followed since, of which lines tell from 2.6 on."""
 
 LOADS = "loads"
 """array<struct<broker_id,us>>: when which replica's process loaded the partition's log."""
@@ -41,7 +43,7 @@ def leaderships(roles: DataFrame) -> DataFrame:
     `roles` is `roles_with_loads`.
 
     Columns: the partition key, leader_epoch, incarnation, tenure, leader_id, is_new_leader, start_us, stated_*,
-    loaded_high_watermark. Source: `Partition.makeLeader`; a restarted process starts with epoch -1, so that its first
+    loaded_*. Source: `Partition.makeLeader`; a restarted process starts with epoch -1, so that its first
     metadata is always a new epoch to it, even where the cluster's leader epoch is the same.
     """
     begun = _begun(roles)
@@ -60,7 +62,7 @@ def leaderships(roles: DataFrame) -> DataFrame:
         counted.withColumn(TENURE, F.min("place").over(Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID, "begun")))
         .select(
             *C.PARTITION_KEY, C.LEADER_EPOCH, INCARNATION, TENURE, C.LEADER_ID, IS_NEW_LEADER, START_US,
-            STATED_LEO, STATED_HW, LOADED_HW,
+            STATED_LEO, STATED_HW, LOADED_HW, LOADED_AT_US,
         )
     )  # fmt: skip
 
@@ -76,6 +78,7 @@ def _begun(roles: DataFrame) -> DataFrame:
         STATED_LEO,
         STATED_HW,
         F.col("loaded").alias(LOADED_HW),
+        F.when(F.col("loaded").isNotNull(), F.col("us_before")).alias(LOADED_AT_US),
     )
 
 
@@ -86,7 +89,9 @@ def roles_with_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
     told = F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value
     followed = F.collect_set(F.when(told, F.col(C.LEADER_EPOCH))).over(of_broker.rowsBetween(FIRST, LAST))
     roles = _role_changes(landed).withColumn("followed", followed).where(~told)
-    kinds = {"before": C.CHANGE_KIND, "loaded": LOADED_HW, "epoch_before": C.LEADER_EPOCH}
+    kinds = {
+        "before": C.CHANGE_KIND, "loaded": LOADED_HW, "epoch_before": C.LEADER_EPOCH, "us_before": START_US,
+    }  # fmt: skip
     known = roles.withColumns({name: F.lag(of).over(by_broker) for name, of in kinds.items()})
     led = F.col("before") == ChangeKind.BECOME_LEADER.value
     stepped_down = led & followed_meanwhile(F.col("followed"), F.col("epoch_before"))

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import slot_of
 from replay.event_types import is_event
-from replay.leaderships import LOADED_HW, START_US, STATED_HW
+from replay.leaderships import LOADED_AT_US, LOADED_HW, START_US, STATED_HW
 from replay.settled import SETTLED_HW, SETTLED_IS_STATED, Settled, with_settled
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -22,18 +22,21 @@ START_IS_STATED = "start_is_stated"
 """bool: the start is a broker's word: the history before is missing, or a restart reloaded a checkpoint."""
 
 _OWN = "struct<hw:bigint,us:bigint,is_stated:boolean>"
-_START = "struct<hw:bigint,is_stated:boolean>"
+_START = "struct<hw:bigint,is_stated:boolean,is_reloaded:boolean>"
 _HEARD = "array<struct<hw:bigint,us:bigint>>"
 _LOAD = 1 << 30
 """Sorts a restart after the leaderships of the epoch it found; the times tell which responses came later."""
 
 
 def last_responses(states: DataFrame, slots: int) -> DataFrame:
-    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response."""
+    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response.
+
+    Where it is doubted that the replica took it, the time is NULL.
+    """
     response = is_event(N.RESPONSE)
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
     taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
-    heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"))
+    heard = F.struct(taken.alias("hw"), F.when(F.col(N.IS_TAKEN), F.expr(N.ORDER_US)).alias("us"))
 
     def last(slot: int) -> Column:
         own = response & (F.col(N.SLOT) == slot)
@@ -69,7 +72,7 @@ def leadership_starts(
     return numbered.where(F.col("it.history")[N.LEADER_SLOT] >= 0).select(
         N.PARTITION_NUMBER,
         *[F.col("it.history")[c].alias(c) for c in (C.LEADER_EPOCH, N.INCARNATION, N.TENURE)],
-        F.col("it.history")[LOADED_HW].alias(LOADED_HW),
+        F.when(F.col("it.starts.is_reloaded"), F.col("it.history")[LOADED_HW]).alias(LOADED_HW),
         F.col("it.starts.hw").alias(N.START_HW),
         F.col("it.starts.is_stated").alias(START_IS_STATED),
     )
@@ -78,12 +81,13 @@ def leadership_starts(
 def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned: DataFrame) -> DataFrame:
     """One row per partition: `history`, its leaderships and its followers' restarts in order."""
     fields = (
-        C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, N.RISEN_TO,
-        N.EPOCH_START, "ended_us", "heard", SETTLED_HW, SETTLED_IS_STATED,
+        C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, LOADED_AT_US,
+        N.RISEN_TO, N.EPOCH_START, "ended_us", "heard", SETTLED_HW, SETTLED_IS_STATED,
     )  # fmt: skip
     numbered = begun.join(F.broadcast(assigned), C.on_partition())
     led = numbered.join(summaries, [*N.LEADERSHIP]).withColumn(N.SLOT, F.lit(UNKNOWN_OFFSET))
-    unsaid = {c: F.lit(None).cast("bigint") for c in (STATED_HW, N.RISEN_TO, N.EPOCH_START, "ended_us", SETTLED_HW)}
+    not_led = (STATED_HW, LOADED_AT_US, N.RISEN_TO, N.EPOCH_START, "ended_us", SETTLED_HW)
+    unsaid = {c: F.lit(None).cast("bigint") for c in not_led}
     restarted = loads.join(assigned, C.on_partition()).withColumns(
         {
             N.INCARNATION: F.lit(_LOAD),
@@ -133,13 +137,16 @@ def _start(own: Column, leadership: Column) -> Column:
     never logged as their leader died. Where the line of the election says another HW, it is the evidence.
     """
     carried, stated = own["hw"], leadership[STATED_HW]
-    rebuilt = F.coalesce(leadership[LOADED_HW], carried)
+    # Since it loaded its log it may have followed: what it was told then is newer.
+    is_reloaded = leadership[LOADED_HW].isNotNull() & ~F.coalesce(own["us"] > leadership[LOADED_AT_US], F.lit(False))
+    rebuilt = F.when(is_reloaded, leadership[LOADED_HW]).otherwise(carried)
     begin = leadership[N.EPOCH_START]
     value = F.coalesce(stated, rebuilt, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))
-    is_rebuilt = leadership[LOADED_HW].isNull() & (value == carried) & ~own["is_stated"]
+    is_rebuilt = ~is_reloaded & (value == carried) & ~own["is_stated"]
     hw = F.when(begin >= 0, F.least(value, begin)).otherwise(value).cast("bigint")
     is_stated = F.coalesce(begin != 0, F.lit(True)) & ~F.coalesce(is_rebuilt, F.lit(False))
     return F.struct(
         F.coalesce(leadership[SETTLED_HW], hw).alias("hw"),
         F.coalesce(leadership[SETTLED_IS_STATED], is_stated).alias("is_stated"),
+        is_reloaded.alias("is_reloaded"),
     )

@@ -121,6 +121,16 @@ def test_what_a_leader_kept_over_its_re_elections_is_not_extra(spark: SparkSessi
     assert [row["leader_epoch"] for row in extra.collect()] == [4, 5]
 
 
+def test_what_a_leader_brought_along_is_not_extra(spark: SparkSession) -> None:
+    """A HW that it began with and had been told as a follower, if no line states it again."""
+    leaders = rows(spark, T.LEADER_TIMELINE, event(1, 1, 4, 3, leader_id=2), event(2, 1, 4, 2, leader_id=1))
+    said = truth(spark, ("follower_hw", 2, 2, 2, None, 3))
+    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), rows(spark, T.TRUNCATIONS))
+
+    extra = values.where("what = 'leader_hw' and stated_ms is null")
+    assert [(row["leader_epoch"], row["offset"]) for row in extra.collect()] == [(2, 2)]
+
+
 def test_a_step_is_a_line_of_a_worked_example(spark: SparkSession) -> None:
     """What is unknown is a question mark, a replica that is joining has a plus."""
     row = rows(

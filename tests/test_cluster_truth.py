@@ -135,6 +135,13 @@ CASES = {
         ),
         {"kind": "become_leader", "epoch": 3, "leo": 9, "to": 7},
     ),
+    "leader, 2.4.0": (
+        (
+            "INFO [Partition clicks-0 broker=1] clicks-0 starts at Leader Epoch 3 from offset 9. Previous Leader Epoch "
+            "was: 2 (kafka.cluster.Partition)"
+        ),
+        {"kind": "become_leader", "epoch": 3, "leo": 9},
+    ),
     "leader, 2.6": (
         (
             "INFO [Broker id=1] Leader clicks-0 starts at leader epoch 3 from offset 9 with high watermark 7 ISR [3,1] "

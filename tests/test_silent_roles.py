@@ -1,0 +1,49 @@
+"""Roles without lines: before 2.6 none tells that a broker follows, before 2.4.1 none with which HW it leads."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from tests.engine import by_topic, profile, replayed
+from tests.story import tell
+from tests.twin.histories import combined
+
+pytestmark = pytest.mark.spark
+
+STORY = """# Replica 2 has loaded its log, has followed and been told a HW, and leads; its process may end before that.
+kafka 2.8.2, protocol 2.4
+1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
+append 3                                   | 1:3  2:?  3:?  hw 0
+2 fetches at 0                             | 1:3  2:0  3:?  hw 0
+3 fetches at 0                             | 1:3  2:0  3:0  hw 0
+2 fetches at 3, at once                    | 1:3  2:3  3:0  hw 0
+3 fetches at 3, at once                    | 1:3  2:3  3:3  hw 3
+append 2                                   | 1:5  2:3  3:3  hw 3
+2 fetches at 3                             | 1:5  2:3  3:3  hw 3  replica 2: leo 5 hw 3
+{then}
+2 is elected epoch 1                       | 2:5  1:?  3:?
+"""
+RESTART = """kill 2                                     | 1:5  hw 3
+restart 2 hw 0 leo 5                       | 1:5  hw 3  replica 2: leo 5 hw 0"""
+SILENT = ("became_leader_high_watermark", "became_follower_high_watermark", "became_follower_log_end_offset")
+BEGINS = {"lives": (3, "exact"), "restarts": (0, "stated")}
+
+
+def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(spark: SparkSession) -> None:
+    """And with what it loaded where that came later."""
+    stories = [
+        tell("lives", STORY.format(then="time +10 ms | hw 3")),
+        tell("restarts", STORY.format(then=RESTART)),
+    ]
+    assert [story.disputes for story in stories] == [[], []]
+    landing = dict(combined(stories))
+    landing["leader_changes"] = [row for row in landing["leader_changes"] if row["change_kind"] != "become_follower"]
+    stated = [row for row in landing["broker_statements"] if row["kind"] == "loaded_high_watermark"]
+    assert [(row["cluster_id"], row["broker_id"]) for row in stated].count(("restarts", 2)) == 2
+    landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in SILENT]
+    with replayed(spark, landing, 3, profile(stories[0])) as timelines:
+        found = by_topic(timelines.leader_timeline)
+
+    begins = {name: next(row for row in rows if row["leader_epoch"] == 1) for name, rows in found.items()}
+    assert {name: (row["high_watermark"], row["exactness"]) for name, row in begins.items()} == BEGINS

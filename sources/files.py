@@ -5,7 +5,6 @@ Plain Python on the driver.
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import os
 import re
@@ -14,15 +13,14 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import BinaryIO
 
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS, ROTATION, as_seen, kind_by_name, kind_of
+from sources.packing import TRUNCATED, UNREADABLE, mismatch, opened
 from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting, brokers_by_company
 
-GZIP_MAGIC = b"\x1f\x8b"
 SNIFFED_BYTES = 64 * 1024
 CHUNK_BYTES = 1024 * 1024
 
@@ -72,12 +70,7 @@ class SourceFile:
         return self.lines_before == 0 or self.lines_before < self.lines
 
 
-TRUNCATED = "compressed data ends early or is damaged"
-NOT_TEXT = "not text"
-NOT_GZIP = "named .gz, but not gzip"
-GZIP_UNNAMED = "gzip, but not named .gz"
 UNKNOWN_LAYOUT = "no line begins with a date as Kafka writes it: name the layout by --log-pattern"
-UNREADABLE = (NOT_TEXT, NOT_GZIP, GZIP_UNNAMED)
 
 
 def capture_root(path: str | Path) -> Path:
@@ -141,7 +134,7 @@ def byte_lines(file: SourceFile) -> Iterator[bytes]:
 
 def byte_lines_with_ends(file: SourceFile) -> Iterator[bytes]:
     """The lines of a file with what ends them: together its content."""
-    with _open(file.path) as stream:
+    with opened(file.path) as stream:
         try:
             yield from stream
         except (EOFError, OSError, zlib.error):
@@ -160,7 +153,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     broker_id = _broker_id(name)
     sighting = Sighting(names_brokers=broker_id == NO_REPLICA)
     digest, head, problem = _digest(path, sighting)
-    problem = problem or _mismatch(path, head)
+    problem = problem or mismatch(path, head)
     kind = as_seen(kind_of(path, head), sighting) if problem not in UNREADABLE else kind_by_name(path)
     seen = SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers)
     if kind in LOGS:
@@ -172,7 +165,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
 def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:
     """The digest, the first bytes, and the damage met on the way."""
     sha, head, problem = hashlib.sha256(), b"", None
-    with _open(path) as stream:
+    with opened(path) as stream:
         try:
             while chunk := stream.read(CHUNK_BYTES):
                 if not head:
@@ -184,22 +177,6 @@ def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:
             problem = TRUNCATED
     sighting.end()
     return sha.hexdigest(), head, problem
-
-
-def _mismatch(path: Path, head: bytes) -> str | None:
-    is_named = path.suffix == ".gz"
-    if is_named != _is_gzip(path) and path.stat().st_size > 0:
-        return NOT_GZIP if is_named else GZIP_UNNAMED
-    return NOT_TEXT if b"\0" in head else None
-
-
-def _open(path: Path) -> BinaryIO:
-    return gzip.open(path) if _is_gzip(path) else path.open("rb")  # type: ignore[return-value]
-
-
-def _is_gzip(path: Path) -> bool:
-    with path.open("rb") as stream:
-        return stream.read(2) == GZIP_MAGIC
 
 
 def _broker_id(name: str) -> int:

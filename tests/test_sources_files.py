@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 from pathlib import Path
 
 import pytest
@@ -10,16 +12,13 @@ import pytest
 from schemas.kinds import FileKind
 from sources.errors import CaptureError
 from sources.files import (
-    GZIP_UNNAMED,
-    NOT_GZIP,
-    NOT_TEXT,
-    TRUNCATED,
     SourceFile,
     byte_lines,
     capture_root,
     cluster_id,
     discover,
 )
+from sources.packing import GZIP_UNNAMED, NOT_GZIP, NOT_TEXT, PACKED, TRUNCATED
 
 STATE_CHANGE = b"[2026-11-21 10:36:40,815] INFO [Broker id=1] Transitioning 1 partition(s) (state.change.logger)\n"
 STARTING = (
@@ -147,6 +146,8 @@ def test_problems_of_files_are_told_and_not_raised(tmp_path: Path) -> None:
     put(tmp_path, "server.log", b"\x00\x01\x02" * 100)
     (tmp_path / "server.log.2.gz").write_bytes(SERVER)
     (tmp_path / "server.log.3").write_bytes(whole)
+    (tmp_path / "server.log.4.bz2").write_bytes(bz2.compress(SERVER))
+    (tmp_path / "server.log.5.xz").write_bytes(lzma.compress(SERVER))
 
     files = found(tmp_path)
 
@@ -156,6 +157,8 @@ def test_problems_of_files_are_told_and_not_raised(tmp_path: Path) -> None:
         "server.log": NOT_TEXT,
         "server.log.2.gz": NOT_GZIP,
         "server.log.3": GZIP_UNNAMED,
+        "server.log.4.bz2": PACKED[b"BZh"],
+        "server.log.5.xz": PACKED[b"\xfd7zXZ"],
     }
     assert {name for name, file in files.items() if file.is_readable} == {"state-change.log", "state-change.log.1.gz"}
     assert next(byte_lines(files["state-change.log.1.gz"])) == STATE_CHANGE.strip()

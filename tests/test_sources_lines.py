@@ -11,8 +11,9 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.kinds import FileKind
-from sources.files import TRUNCATED, discover
+from sources.files import discover
 from sources.lines import read_lines
+from sources.packing import TRUNCATED
 
 pytestmark = pytest.mark.spark
 

@@ -1,0 +1,90 @@
+"""The rows that need each other: what a line leaves out, another file of this delivery or of an earlier one says."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from schemas import tables as T
+from sources import metadata_dump, segment_dump, server_log
+from sources.earlier import Earlier
+from sources.fetch_sessions import fetch_rows
+from sources.leader_and_isr_requests import leader_and_isr_rows
+from sources.parsed import Parsed, none_like, settled
+from sources.produce_requests import produce_rows
+from sources.redaction import Redaction
+from sources.resolve_appends import batch_ends, with_last_offset
+from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
+from sources.resolve_leaders import with_leader
+from sources.resolve_old_batches import old_batch_ends
+from sources.resolve_topics import of_known_topic, rejected_for_topic, topic_ids, with_topic
+from sources.resolve_unlogged import unlogged_appends
+from sources.state_change_log import leader_change_rows
+
+AT_THE_END = 2**33
+"""Seconds (year 2242) for a checkpoint or a dump, which have no time: they were made after all that the logs tell."""
+
+
+def resolved(
+    parsed: Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, earlier: Earlier, redaction: Redaction
+) -> dict[str, DataFrame]:
+    """The rows that need each other, by table; `rejected_lines` has those whose topic nothing names."""
+    changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(leader_and_isr_rows(parsed.requests))
+    said = union(server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
+    stated = redaction.topics(said)
+    metadata = redaction.topics(metadata_dump.change_rows(parsed.metadata))
+    of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
+    ids = topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics])
+
+    ids = settled(ids)
+    at = F.col(C.EVENT_TIME)
+    changes, stated = (
+        with_topic(changes, ids, at),
+        with_topic(stated, ids, F.coalesce(at, F.timestamp_seconds(F.lit(AT_THE_END)))),
+    )
+    batches = with_topic(redaction.topics(segment_dump.batch_rows(parsed.dumps)), ids)
+    batches = settled(batches) if parsed.has_dumps else none_like(batches)
+    fetches = settled(fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS)))
+    appends = settled(with_topic(produce_rows(parsed.requests), ids, at))
+    rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
+    fetches, appends = of_known_topic(fetches), of_known_topic(appends)
+
+    epochs = settled(terms(earlier.and_now(T.LEADER_CHANGES, changes), earlier.and_now(T.FETCH_EVENTS, fetches)))
+    fetches = settled(with_fetch_epoch(fetches, epochs))
+    changes = settled(with_leader(settled(with_statement_epoch(changes, epochs)), earlier.rows(T.LEADER_CHANGES)))
+    stated = settled(with_statement_epoch(stated, epochs))
+    appends = settled(with_append_epoch(appends, epochs))
+    ended = settled(_with_ends(appends, fetches, stated, batches, earlier))
+    return {
+        T.PRODUCE_EVENTS.name: _with_unlogged(ended, batches, changes, earlier) if parsed.has_dumps else ended,
+        T.FETCH_EVENTS.name: fetches,
+        T.LEADER_CHANGES.name: changes,
+        T.BROKER_STATEMENTS.name: stated,
+        T.METADATA_CHANGES.name: metadata,
+        T.SEGMENT_BATCHES.name: batches,
+        T.EPOCH_STARTS.name: with_topic(redaction.topics(epoch_starts), ids),
+        T.REJECTED_LINES.name: rejections,
+    }
+
+
+def _with_ends(
+    appends: DataFrame, fetches: DataFrame, stated: DataFrame, batches: DataFrame, earlier: Earlier
+) -> DataFrame:
+    """The appends with where they ended."""
+    all_batches = earlier.and_now(T.SEGMENT_BATCHES, batches)
+    ends = batch_ends(earlier.and_now(T.FETCH_EVENTS, fetches), earlier.and_now(T.BROKER_STATEMENTS, stated))
+    return with_last_offset(appends, all_batches, ends.unionByName(old_batch_ends(appends, all_batches)))
+
+
+def _with_unlogged(ended: DataFrame, batches: DataFrame, changes: DataFrame, earlier: Earlier) -> DataFrame:
+    """The appends, and those that only a batch in a dump bears witness to."""
+    all_appends = earlier.and_now(T.PRODUCE_EVENTS, ended)
+    return ended.unionByName(unlogged_appends(all_appends, batches, earlier.and_now(T.LEADER_CHANGES, changes)))
+
+
+def union(*frames: DataFrame) -> DataFrame:
+    """Return the rows of all."""
+    return reduce(DataFrame.unionByName, frames)

@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import request_log
+from sources.request_schema import FETCH
 
 SESSION = "session"
 """Fetch session (KIP-227) the request was handled in; a request outside any is a session of its own."""
@@ -28,7 +29,7 @@ def fetch_requests(parsed: DataFrame) -> DataFrame:
     """
     request, response = F.col("request"), F.col("response")
     return (
-        request_log.landed(parsed, request_log.FETCH)
+        request_log.landed(parsed, FETCH)
         .withColumns(_turn(request))
         .withColumn(C.SESSION_ID, _session_id(request, response))
         .withColumn(SESSION, _session())

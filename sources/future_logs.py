@@ -13,7 +13,6 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import outcomes
-from sources.broker_log import WORDING, number, text
 from sources.line_patterns import (
     FUTURE_LOG_CREATED,
     FUTURE_LOG_IN_PLACE,
@@ -22,6 +21,7 @@ from sources.line_patterns import (
     OF_FUTURE_LOG,
 )
 from sources.log_lines import MESSAGE
+from sources.worded import WORDING, number, text
 
 LOG_DIRECTORY = r"^\[\w+ partition=\S+, dir=([^\]]*)\] "
 MARKS = (FUTURE_LOG_CREATED, FUTURE_LOG_LOADED, FUTURE_LOG_IN_PLACE)

@@ -9,6 +9,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind
 from sources import request_log
+from sources.request_schema import LEADER_AND_ISR
 
 LEADER_COLUMNS = tuple(c for c in T.LEADER_CHANGES.columns if c not in T.LANDED)
 
@@ -26,7 +27,7 @@ def leader_and_isr_rows(parsed: DataFrame) -> DataFrame:
         request["ungroupedPartitionStates"], lambda p: _told(p["topicName"], F.lit(None).cast("string"), p)
     )
     return (
-        request_log.landed(parsed, request_log.LEADER_AND_ISR)
+        request_log.landed(parsed, LEADER_AND_ISR)
         .withColumn(C.EVENT_TIME, request_log.event_time())
         .select(C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID, C.EVENT_TIME, F.inline(F.coalesce(grouped, ungrouped)))
         .withColumn(C.CHANGE_KIND, F.lit(ChangeKind.ASSIGNED.value))

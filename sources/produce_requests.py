@@ -10,6 +10,7 @@ from schemas import tables as T
 from schemas.kinds import AppendSource
 from sources import request_log
 from sources.numbered import each_below
+from sources.request_schema import PRODUCE
 
 PRODUCE_COLUMNS = tuple(c for c in T.PRODUCE_EVENTS.columns if c not in T.LANDED)
 
@@ -20,7 +21,7 @@ def produce_rows(parsed: DataFrame) -> DataFrame:
     A real `base_offset` is an append, whatever the error: 7 (timed out), 6 (not leader any more) and 20 (too few
     in-sync replicas left) may come after it. With -1 nothing was appended, or with acks=0 nobody was told.
     """
-    requests = request_log.landed(parsed, request_log.PRODUCE).select(
+    requests = request_log.landed(parsed, PRODUCE).select(
         C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID, C.CLIENT_ID, C.LOCAL_TIME_US,
         request_log.event_time().alias(C.EVENT_TIME),
         F.when(F.col("request.acks") != 0, request_log.response_time()).alias(C.RESPONSE_TIME),

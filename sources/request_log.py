@@ -10,16 +10,13 @@ makes it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import log_lines, outcomes, request_text
-from sources.request_schema import CORRUPT, REQUEST_LINE
-
-FETCH, PRODUCE, LEADER_AND_ISR = "FETCH", "PRODUCE", "LEADER_AND_ISR"
+from sources.request_schema import CORRUPT, FETCH, LEADER_AND_ISR, PRODUCE, REQUEST_LINE
+from sources.request_verdict import REQUEST_LOGGER, missing_field, verdict
 
 COMPLETED = "Completed request:"
 API_NAME_KEY, API_NAME = '"requestApiKeyName":"', r'^([A-Z_0-9]{1,60})"'
@@ -28,22 +25,11 @@ NO_RESPONSE = '"response":""'
 SIGN_OF_IT = NO_RESPONSE[1:]
 """Looked for in each line: Spark compares wherever a text begins alike, and each name of a field begins with `"`."""
 
-REQUEST_LOGGER = "(kafka.request.logger)"
-
-TORN_REQUEST = r'^\[?20\d\d-|":'
-"""What an unstamped line has that is of a request: what a line begins with, or a name of a field."""
-
 PREFIX_LENGTH = 300
 """Characters that hold a line's time stamp, level and thread. A pattern is not to be led over all of a long line."""
 
 ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """`Uuid.ZERO_UUID`: a topic without an id."""
-
-NEVER = -(2**31)
-"""No partition's number, and no offset."""
-
-METADATA_TOPIC, METADATA_TOPIC_ID = "__cluster_metadata", "AAAAAAAAAAAAAAAAAAAAAQ"
-"""Replicated by the quorum of the controllers: another protocol."""
 
 
 def parse(lines: DataFrame, timezone: str) -> DataFrame:
@@ -57,8 +43,8 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
     return (
         dissected.withColumn("api_name", F.coalesce(_api_name(), F.lit("")))
         .withColumn("line", _parsed_json())
-        .withColumn("missing", _missing_field(F.col("line")))
-        .transform(outcomes.with_outcome, _verdict())
+        .withColumn("missing", missing_field(F.col("line")))
+        .transform(outcomes.with_outcome, verdict())
         .withColumn(C.LINE_TEXT, outcomes.text_of_rejected())  # kept with all the rest, it would be half of it
         .select(*outcomes.OUTCOME_COLUMNS, "line_time", "api_name", *_fields())
     )
@@ -143,81 +129,3 @@ def _fields() -> list[Column]:
         line["request"].alias("request"),
         line["response"].alias("response"),
     ]
-
-
-def _verdict() -> Column:
-    """The outcome of a line and, unless it landed, why: the first that applies."""
-    text, api_name, line, missing = F.col(C.LINE_TEXT), F.col("api_name"), F.col("line"), F.col("missing")
-    return (
-        F.when(F.trim(text) == "", outcomes.ignored("blank line"))
-        .when(F.col("line_time").isNull(), _verdict_of_unstamped())
-        .when(F.col("json").isNull(), outcomes.ignored("not a completed request"))
-        .when(api_name == "", outcomes.rejected("cut line"))
-        .when(line.isNull(), outcomes.ignored(F.concat(F.lit("other request: "), api_name)))
-        .when(line[CORRUPT].isNotNull(), outcomes.rejected("cut line"))
-        .when(missing.isNotNull(), outcomes.rejected(F.concat(F.lit("missing field: "), missing)))
-        .when(F.coalesce(line["response"]["errorCode"], F.lit(0)) != 0, outcomes.ignored(_refusal(line)))
-        .when(_is_of_metadata_topic(line), outcomes.ignored(f"fetch of {METADATA_TOPIC}"))
-        .otherwise(outcomes.landed())
-    )
-
-
-def _verdict_of_unstamped() -> Column:
-    """A stack trace tells nothing; what is left of a request without its beginning is a loss."""
-    text = F.col(C.LINE_TEXT)
-    is_torn = F.col("json").isNotNull() | text.contains(REQUEST_LOGGER) | text.rlike(TORN_REQUEST)
-    return (
-        F.when(is_torn, outcomes.rejected("no time stamp"))
-        .when(text.rlike(outcomes.NOT_TEXT), outcomes.rejected("not text"))
-        .otherwise(outcomes.ignored(outcomes.CONTINUATION))
-    )
-
-
-def _refusal(line: Column) -> Column:
-    """A request refused as a whole (a bad fetch session, a stale controller): no partition was touched."""
-    return F.concat(F.lit("refused with error "), line["response"]["errorCode"].cast("string"))
-
-
-def _is_of_metadata_topic(line: Column) -> Column:
-    topic = F.get(line["request"]["topics"], F.lit(0))
-    return F.coalesce((topic["topic"] == METADATA_TOPIC) | (topic["topicId"] == METADATA_TOPIC_ID), F.lit(False))
-
-
-def _missing_field(line: Column) -> Column:
-    """The first field that the API needs and the line lacks; NULL when all are there."""
-    request, responses = line["request"], line["response"]["responses"]
-    every = {name: line[name].isNull() for name in (
-        "totalTimeMs", "requestQueueTimeMs", "localTimeMs", "remoteTimeMs", "responseQueueTimeMs", "sendTimeMs",
-    )}  # fmt: skip
-    by_api: dict[str, Mapping[str, Column]] = {
-        FETCH: {
-            "topics": request["topics"].isNull(),
-            "partition or fetchOffset": _lacks_partition_or_offset(request["topics"]),
-            "responses": responses.isNull(),
-        },
-        PRODUCE: {
-            "acks": request["acks"].isNull(),
-            # At DEBUG the text of before 2.8 does not tell what was asked.
-            "topicData": request["topicData"].isNull() & responses.isNull(),
-            "responses": responses.isNull() & (request["acks"] != 0),
-        },
-        LEADER_AND_ISR: {
-            "topicStates": request["topicStates"].isNull() & request["ungroupedPartitionStates"].isNull(),
-        },
-    }
-    absences = [F.when(is_missing, F.lit(name)) for name, is_missing in every.items()]
-    for api, fields in by_api.items():
-        absences += [F.when((F.col("api_name") == api) & missing, F.lit(name)) for name, missing in fields.items()]
-    return F.coalesce(*absences)
-
-
-def _lacks_partition_or_offset(topics: Column) -> Column:
-    """Whether a partition of a topic lacks its number or offset: NULL is what Spark answers where one of them is NULL.
-
-    It also does where there are no `partitions`, or no topics. As an `exists` it would be interpreted, for each line.
-    """
-    partitions = F.flatten(topics["partitions"])
-    return (
-        F.array_contains(partitions["partition"], NEVER).isNull()
-        | F.array_contains(partitions["fetchOffset"], NEVER).isNull()
-    )

@@ -26,6 +26,9 @@ from pyspark.sql.types import (
     StructType,
 )
 
+FETCH, PRODUCE, LEADER_AND_ISR = "FETCH", "PRODUCE", "LEADER_AND_ISR"
+"""The APIs that are read."""
+
 CORRUPT = "_corrupt_record"
 """Holds the text when it is no complete JSON object, else NULL."""
 

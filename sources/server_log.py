@@ -9,7 +9,6 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
 from sources import outcomes
-from sources.broker_log import SETTING, TOLD, WORDING, number, text
 from sources.line_parts import (
     CONFIG_HEADER,
     CONFIG_LINE,
@@ -19,6 +18,7 @@ from sources.line_parts import (
     TOPIC_SETTINGS,
 )
 from sources.log_lines import MESSAGE
+from sources.worded import SETTING, TOLD, WORDING, number, text
 
 STATEMENT_COLUMNS = tuple(c for c in T.BROKER_STATEMENTS.columns if c not in T.LANDED)
 SETTING_COLUMNS = tuple(c for c in T.SETTINGS.columns if c not in T.LANDED)

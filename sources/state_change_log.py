@@ -9,7 +9,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind
 from sources import outcomes
-from sources.broker_log import WORDING, number, numbers, text
+from sources.worded import WORDING, number, numbers, text
 
 CHANGE_COLUMNS = tuple(c for c in T.LEADER_CHANGES.columns if c not in T.LANDED)
 

@@ -16,7 +16,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import FileKind
 from schemas.tables import Table
-from sources import accounting, metadata_dump, routing, server_log
+from sources import accounting, metadata_rows, routing, server_log
 from sources.checkpoints import read_checkpoints
 from sources.earlier import Earlier
 from sources.files import SourceFile
@@ -60,7 +60,7 @@ def land(
     epoch_starts, checkpointed, configured, checkpoint_outcomes = read_checkpoints(files).frames(spark)
     rows = resolved(parsed, checkpointed, epoch_starts, earlier, redaction)
     rejections = rows.pop(T.REJECTED_LINES.name)
-    settings = (server_log.setting_rows(parsed.logs), metadata_dump.setting_rows(parsed.metadata), configured)
+    settings = (server_log.setting_rows(parsed.logs), metadata_rows.setting_rows(parsed.metadata), configured)
     outcomes = accounting.outcomes_of(
         [
             *parsed.frames,
@@ -71,7 +71,7 @@ def land(
         ]
     ).transform(accounting.overruled, rejections)
     tables = rows | {
-        T.BROKER_REGISTRATIONS.name: metadata_dump.registration_rows(parsed.metadata),
+        T.BROKER_REGISTRATIONS.name: metadata_rows.registration_rows(parsed.metadata),
         T.SETTINGS.name: redaction.settings(union(*settings)),
         T.REJECTED_LINES.name: redaction.texts(accounting.rejected_rows(outcomes)),
     }

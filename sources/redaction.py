@@ -21,7 +21,7 @@ from schemas import columns as C
 from sources.file_names import FileNames
 from sources.files import SourceFile
 from sources.line_parts import BROKER_SETTINGS, TOPIC_SETTINGS
-from sources.metadata_dump import FEATURE_NAMES
+from sources.metadata_records import FEATURE_NAMES
 from sources.server_log import KAFKA_VERSION
 
 INTERNAL_TOPICS = (

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
-from sources import metadata_dump, segment_dump, server_log
+from sources import metadata_rows, segment_dump, server_log
 from sources.earlier import Earlier
 from sources.fetch_sessions import fetch_rows
 from sources.leader_and_isr_requests import leader_and_isr_rows
@@ -35,7 +35,7 @@ def resolved(
     changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(leader_and_isr_rows(parsed.requests))
     said = union(server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
     stated = redaction.topics(said)
-    metadata = redaction.topics(metadata_dump.change_rows(parsed.metadata))
+    metadata = redaction.topics(metadata_rows.change_rows(parsed.metadata))
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     ids = topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics])
 

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemas import columns as C
 from schemas.kinds import FileKind
-from sources import metadata_dump
+from sources import metadata_dump, metadata_rows
 from tests.log_lines import by_line, lines_of, verdicts
 
 pytestmark = pytest.mark.spark
@@ -46,7 +46,7 @@ def test_changes_of_a_partition_add_up(spark: SparkSession) -> None:
     )
 
     told = (C.LEADER_EPOCH, C.PARTITION_EPOCH, C.LEADER_ID, C.ISR, C.REPLICAS, C.ADDING_REPLICAS, C.IS_UNCLEAN)
-    assert by_line(metadata_dump.change_rows(parsed), C.TOPIC, C.PARTITION, *told) == [
+    assert by_line(metadata_rows.change_rows(parsed), C.TOPIC, C.PARTITION, *told) == [
         ("orders", 1, 5, 8, 2, [1, 2, 3], [2, 3, 1], [], False),
         ("orders", 1, 5, 9, 2, [2, 3], [2, 3, 1], [], False),
         ("orders", 1, 6, 10, 3, [3], [2, 3, 1], [], True),
@@ -71,7 +71,7 @@ def test_brokers_register_fence_and_stop(spark: SparkSession) -> None:
         record(8, "BROKER_REGISTRATION_CHANGE_RECORD", brokerId=1, brokerEpoch=26, logDirs=["x"]),
     )
 
-    rows = by_line(metadata_dump.registration_rows(parsed), C.BROKER_ID, C.BROKER_EPOCH, C.IS_FENCED)
+    rows = by_line(metadata_rows.registration_rows(parsed), C.BROKER_ID, C.BROKER_EPOCH, C.IS_FENCED)
     assert rows == [
         (1, 26, True),
         (1, 26, False),
@@ -95,7 +95,7 @@ def test_settings_of_topics_brokers_and_features(spark: SparkSession) -> None:
         record(5, "CONFIG_RECORD", resourceType=2, resourceName="orders", name="retention.ms", value="1"),
     )
 
-    assert by_line(metadata_dump.setting_rows(parsed), C.BROKER_ID, C.TOPIC, C.NAME, C.VALUE) == [
+    assert by_line(metadata_rows.setting_rows(parsed), C.BROKER_ID, C.TOPIC, C.NAME, C.VALUE) == [
         (-1, "", "metadata.version", "27"),
         (-1, "", "min.insync.replicas", "1"),
         (3, "", "min.insync.replicas", "2"),
@@ -166,11 +166,11 @@ def test_a_log_that_begins_late_is_counted_from_a_snapshot(spark: SparkSession, 
     """What the snapshot holds is not counted again, whichever is dumped first; its numbers are none of the log's."""
     of_snapshot = snapshot(1000, 12, 30)
     parsed = metadata(spark, *(of_snapshot + LATE_LOG if is_first else LATE_LOG + of_snapshot))
-    rows = by_line(metadata_dump.change_rows(parsed), *PLACE)
+    rows = by_line(metadata_rows.change_rows(parsed), *PLACE)
 
     assert sorted(rows) == [("orders", 999, 12, 30, 2, [1, 2, 3]), ("orders", 1010, 13, 31, 3, [3])]
     assert verdicts(parsed).count("ignored: change that the snapshot holds") == 1
-    assert by_line(metadata_dump.registration_rows(parsed), C.METADATA_OFFSET, C.IS_FENCED) == [(990, True)]
+    assert by_line(metadata_rows.registration_rows(parsed), C.METADATA_OFFSET, C.IS_FENCED) == [(990, True)]
 
 
 def test_of_several_snapshots_the_earliest_is_the_base(spark: SparkSession) -> None:
@@ -180,7 +180,7 @@ def test_of_several_snapshots_the_earliest_is_the_base(spark: SparkSession) -> N
     feature = record(0, "FEATURE_LEVEL_RECORD", name="metadata.version", featureLevel=27)
     parsed = metadata(spark, *late, *early, *early, *LATE_LOG, *bootstrap, feature)
 
-    assert by_line(metadata_dump.change_rows(parsed), *PLACE[1:4]) == [(999, 12, 30), (1010, 13, 31)]
+    assert by_line(metadata_rows.change_rows(parsed), *PLACE[1:4]) == [(999, 12, 30), (1010, 13, 31)]
     assert verdicts(parsed).count("ignored: copy of a record") == 2
     assert [verdicts(parsed)[i] for i in (4, -1)] == ["ignored: snapshot of what others tell"] * 2
 
@@ -193,7 +193,7 @@ def test_a_log_from_its_beginning_needs_no_snapshot(spark: SparkSession, beginni
     whole = [beginning, created, record(950, CHANGE, **OF, leader=2), record(1010, CHANGE, **OF, leader=3)]
     parsed = metadata(spark, *whole, *snapshot(1000, 1, 1))
 
-    assert by_line(metadata_dump.change_rows(parsed), *PLACE[:4]) == [
+    assert by_line(metadata_rows.change_rows(parsed), *PLACE[:4]) == [
         ("orders", 7, 0, 0),
         ("orders", 950, 1, 1),
         ("orders", 1010, 2, 2),

@@ -11,14 +11,15 @@ from pyspark.sql import functions as F
 
 from replay.known_otherwise import AT_MS, EPOCH, VALUE, WHAT, known_otherwise, said, without_epoch
 from schemas import columns as C
-from schemas.columns import NO_REPLICA
-from schemas.kinds import Exactness, Method, Role
+from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
+from schemas.kinds import EventType, Exactness, Method, Role
 
 
 def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
     """One row per value that was stated or rebuilt: `OF`, `offset`, `stated_ms`, `rebuilt_ms` (NULL where it was not).
 
-    `is_bounded` tells a step of the HW that only a bounded row covers: no line bears witness to it.
+    `is_bounded` tells a value that no line bears witness to: a step of the HW that only a bounded row covers, a remote
+    LEO that a leader heard of just before its process ended.
 
     `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica); the
     others are the timelines. Internal topics are left out: their statements are not kept.
@@ -29,7 +30,8 @@ def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: D
     otherwise = known_otherwise(truth, leaders).distinct().withColumn("otherwise", F.lit(True))
     known = both.join(otherwise, VALUE, "left")
     compared = known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
-    return compared.join(_bounds(leaders), EPOCH, "left").withColumn("is_bounded", _is_bounded()).drop("bounds")
+    both_ways = compared.join(_bounds(leaders), EPOCH, "left").join(_last_heard(leaders), EPOCH, "left")
+    return both_ways.withColumn("is_bounded", _is_bounded() | _was_in_flight()).drop("bounds", "last")
 
 
 def _bounds(leaders: DataFrame) -> DataFrame:
@@ -44,6 +46,21 @@ def _is_bounded() -> Column:
     within = F.exists("bounds", lambda it: F.col(C.OFFSET).between(it["low"], it["high"]))
     missing = (F.col(WHAT) == "leader_hw") & F.col("rebuilt_ms").isNull()
     return missing & F.coalesce(within, F.lit(False))
+
+
+def _last_heard(leaders: DataFrame) -> DataFrame:
+    """One row per leader epoch whose leader's process ended: `last`, the remote LEOs and the LEO as far as is known."""
+    ended = leaders.where(F.col(C.EVENT_TYPE) == EventType.RESTART.value)
+    known = F.struct(F.col(C.REMOTE_LEO_MAP).alias("heard"), F.col(C.LOG_END_OFFSET).alias("leo"))
+    return ended.groupBy(*EPOCH).agg(F.max_by(known, C.EVENT_SEQ).alias("last"))
+
+
+def _was_in_flight() -> Column:
+    """Return whether the value is a remote LEO, not rebuilt, past the last one known of a process that ended."""
+    last = F.col("last")
+    heard = F.coalesce(F.try_element_at(last["heard"], F.col(C.REPLICA_ID)), F.lit(UNKNOWN_OFFSET))
+    missing = (F.col(WHAT) == "remote_leo") & F.col("rebuilt_ms").isNull()
+    return missing & F.coalesce((F.col(C.OFFSET) > heard) & (F.col(C.OFFSET) <= last["leo"]), F.lit(False))
 
 
 def summary(values: DataFrame) -> DataFrame:

@@ -131,6 +131,20 @@ def test_what_a_leader_brought_along_is_not_extra(spark: SparkSession) -> None:
     assert [(row["leader_epoch"], row["offset"]) for row in extra.collect()] == [(2, 2)]
 
 
+def test_what_was_in_flight_when_a_leader_was_killed_is_bounded(spark: SparkSession) -> None:
+    """Between what it had heard and its LEO; what another leader is said to have heard is missing."""
+    leaders = rows(
+        spark, T.LEADER_TIMELINE,
+        event(0, 1, 9, 4, remote_log_end_offset={2: 4}),
+        event(0, 2, 9, 4, remote_log_end_offset={2: 4}, event_type="RESTART"),
+    )  # fmt: skip
+    said = truth(spark, *(("remote_leo", 2, 1, 2, None, offset) for offset in (4, 9, 10)))
+    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), rows(spark, T.TRUNCATIONS))
+
+    (found,) = summary(values.where("what = 'remote_leo'")).collect()
+    assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [3, 1, 1, 1, 0]
+
+
 def test_a_step_is_a_line_of_a_worked_example(spark: SparkSession) -> None:
     """What is unknown is a question mark, a replica that is joining has a plus."""
     row = rows(

@@ -29,14 +29,11 @@ _LOAD = 1 << 30
 
 
 def last_responses(states: DataFrame, slots: int) -> DataFrame:
-    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response.
-
-    Where it is doubted that the replica took it, the time is NULL.
-    """
+    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response."""
     response = is_event(N.RESPONSE)
     told = F.col(C.RESPONSE_HIGH_WATERMARK)
     taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
-    heard = F.struct(taken.alias("hw"), F.when(F.col(N.IS_TAKEN), F.expr(N.ORDER_US)).alias("us"))
+    heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"))
 
     def last(slot: int) -> Column:
         own = response & (F.col(N.SLOT) == slot)
@@ -137,8 +134,9 @@ def _start(own: Column, leadership: Column) -> Column:
     never logged as their leader died. Where the line of the election says another HW, it is the evidence.
     """
     carried, stated = own["hw"], leadership[STATED_HW]
-    # Since it loaded its log it may have followed: what it was told then is newer.
-    is_reloaded = leadership[LOADED_HW].isNotNull() & ~F.coalesce(own["us"] > leadership[LOADED_AT_US], F.lit(False))
+    # Since it loaded its log it may have followed, of which old lines tell nothing: what it was told then is newer.
+    has_followed = stated.isNull() & F.coalesce(own["us"] > leadership[LOADED_AT_US], F.lit(False))
+    is_reloaded = leadership[LOADED_HW].isNotNull() & ~has_followed
     rebuilt = F.when(is_reloaded, leadership[LOADED_HW]).otherwise(carried)
     begin = leadership[N.EPOCH_START]
     value = F.coalesce(stated, rebuilt, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))

@@ -24,18 +24,27 @@ BATCH_START = "batch_start"
 def with_recorded_offset(fetches: DataFrame, landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     """Return followers' fetches with the offset that their leader records as their `fetch_offset`."""
     starts = batch_starts(landed[T.BROKER_STATEMENTS.name], landed[T.PRODUCE_EVENTS.name])
-    at_start = starts.withColumnRenamed(C.OFFSET, C.FETCH_OFFSET)
+    batch = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), F.col(BATCH_START).alias("start"))
+    at_start = starts.groupBy(*C.PARTITION_KEY, F.col(C.OFFSET).alias(C.FETCH_OFFSET)).agg(
+        F.sort_array(F.collect_list(batch)).alias("batches")
+    )
     known = fetches.join(F.broadcast(at_start), C.on_partition(C.FETCH_OFFSET), "left")
     at_log_start = F.col(C.RESPONSE_LOG_START_OFFSET) == F.col(C.FETCH_OFFSET)
-    recorded: Column = F.when(F.lit(profile.records_batch_start) & at_log_start, F.col(BATCH_START))
-    return known.withColumn(C.FETCH_OFFSET, F.coalesce(recorded, C.FETCH_OFFSET)).drop(BATCH_START)
+    # What a later leader had there is not what this one has. The lambda is behind a condition that is seldom true.
+    by_then = F.filter("batches", lambda it: it["epoch"] <= F.col(C.LEADER_EPOCH))
+    is_within = F.lit(profile.records_batch_start) & at_log_start & F.col("batches").isNotNull()
+    recorded: Column = F.when(is_within, F.get(by_then, F.size(by_then) - 1)["start"])
+    return known.withColumn(C.FETCH_OFFSET, F.coalesce(recorded, C.FETCH_OFFSET)).drop("batches")
 
 
 def batch_starts(statements: DataFrame, produced: DataFrame) -> DataFrame:
-    """One row per partition and `offset` within a batch at which its log was made to start: `batch_start`."""
+    """One row per partition, `offset` within a batch at which its log was made to start, and leader epoch that had one.
+
+    `batch_start` of it.
+    """
     moved = statements.where(F.col(C.KIND) == StatementKind.LOG_START_MOVED.value)
     starts = moved.select(*C.PARTITION_KEY, C.OFFSET).distinct()
-    batches = produced.select(*C.PARTITION_KEY, C.BASE_OFFSET, C.LAST_OFFSET)
+    batches = produced.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BASE_OFFSET, C.LAST_OFFSET)
     inside = (F.col(C.BASE_OFFSET) < F.col(C.OFFSET)) & (F.col(C.OFFSET) <= F.col(C.LAST_OFFSET))
     within = batches.join(F.broadcast(starts), C.on_partition()).where(inside)
-    return within.groupBy(*C.PARTITION_KEY, C.OFFSET).agg(F.max(C.BASE_OFFSET).alias(BATCH_START))
+    return within.groupBy(*C.PARTITION_KEY, C.OFFSET, C.LEADER_EPOCH).agg(F.max(C.BASE_OFFSET).alias(BATCH_START))

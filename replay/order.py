@@ -113,8 +113,8 @@ def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH])
     known = seen.withColumns(
         {
-            # Its next fetch shows that the replica took this response, if it is of the same leadership.
-            N.NEXT_FETCH_US: F.when(fetch & goes_on, then["us"]),
+            # Its next fetch shows that the replica took this response, if it is of the same leadership and process.
+            N.NEXT_FETCH_US: F.when(fetch & goes_on & ~_restarts(told_us), then["us"]),
             N.HEARD_NS: _heard_ns(F.col("heard")),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 FEW, SOME, MANY = range(60), range(140), range(520)
 SHORTER = ("has_returns", "has_long_tenures", "has_unstated_starts")
 ONCE_WRONG = (283, 441)
-"""A log that was made to start within a batch that another leader wrote later; an answer to a process that had ended."""
+"""A log made to start within a batch that a later leader wrote; an answer to a process that had ended."""
 MOST_REPLICAS = 6
 """Five replicas, and one that a reassignment adds."""
 

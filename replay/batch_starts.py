@@ -38,9 +38,9 @@ def with_recorded_offset(fetches: DataFrame, landed: Mapping[str, DataFrame], pr
 
 
 def batch_starts(statements: DataFrame, produced: DataFrame) -> DataFrame:
-    """One row per partition, `offset` within a batch at which its log was made to start, and leader epoch that had one.
+    """One row per partition, `offset` at which its log was made to start, and leader epoch with a batch around it.
 
-    `batch_start` of it.
+    `batch_start` is where that batch begins.
     """
     moved = statements.where(F.col(C.KIND) == StatementKind.LOG_START_MOVED.value)
     starts = moved.select(*C.PARTITION_KEY, C.OFFSET).distinct()

@@ -83,7 +83,10 @@ def _begun(roles: DataFrame) -> DataFrame:
 
 
 def roles_with_loads(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per change of role: with `before`, what came before it, and `loaded`, the HW if that was a restart."""
+    """One row per change of role: with `before`, what came before it, and `loaded`, the HW if that was a restart.
+
+    `us_before` is when that was.
+    """
     of_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID)
     by_broker = of_broker.orderBy(START_US, "rank", C.LEADER_EPOCH)
     told = F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value

@@ -111,14 +111,15 @@ def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     then = F.col("then")
     goes_on = F.coalesce(_is_of_same(then), F.lit(False))
     next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH])
+    has_ended = _restarts(told_us)
     known = seen.withColumns(
         {
             # Its next fetch shows that the replica took this response, if it is of the same leadership and process.
-            N.NEXT_FETCH_US: F.when(fetch & goes_on & ~_restarts(told_us), then["us"]),
+            N.NEXT_FETCH_US: F.when(fetch & goes_on & ~has_ended, then["us"]),
             N.HEARD_NS: _heard_ns(F.col("heard")),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),
-            N.IS_TAKEN: fetch & ~_restarts(told_us) & (goes_on | ~comes_too_late()),
+            N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late()),
         }
     )
     taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))

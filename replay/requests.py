@@ -52,8 +52,9 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
 
     Which are, `replay.acceptance` says. Source: `Partition.fetchRecords`, KAFKA-8400, KAFKA-13141.
     """
-    is_recorded = F.lit(profile.records_divergence) & F.expr(DIVERGING) & ~F.expr(PARKED)
-    believed = F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
+    is_parked, is_diverging = F.expr(PARKED), F.expr(DIVERGING)
+    is_recorded = F.lit(profile.records_divergence) & is_diverging & ~is_parked
+    believed = is_parked & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
     of_followers = landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0)
     return shaped(
         with_recorded_offset(of_followers, landed, profile),
@@ -66,7 +67,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
             "is_accepted": F.expr(ACCEPTED) | is_recorded,
             C.ERROR_CODE: F.when(is_recorded, DIVERGED).otherwise(F.col(C.ERROR_CODE)),
-            N.IS_HEEDED: F.lit(profile.heeds_divergence) & F.expr(DIVERGING),
+            N.IS_HEEDED: F.lit(profile.heeds_divergence) & is_diverging,
             C.RECORDS_SIZE: F.when(F.expr(CLEAN), F.col(C.RECORDS_SIZE)).otherwise(UNKNOWN_OFFSET),
         },
     )

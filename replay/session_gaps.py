@@ -29,12 +29,12 @@ def session_gaps(fetches: DataFrame) -> DataFrame:
             "before": F.lag(C.SESSION_EPOCH).over(in_order),
             C.STARTED_AT: F.lag(C.ENDED_AT).over(in_order),
             "is_run_through": F.coalesce(F.max("runs_until").over(earlier) >= epoch, F.lit(False)),
-            "is_all_forgotten": F.lag("has_failed").over(in_order)
-            & (epoch == F.lag(C.SESSION_EPOCH).over(in_order) + 2),
+            "had_failed": F.lag("has_failed").over(in_order),
         }
     )
     is_lost = (epoch > before + 1) & (F.col("row_before") == before)
-    gaps = known.where(is_lost & ~F.col("is_run_through") & ~F.col("is_all_forgotten")).withColumns(
+    is_all_forgotten = F.col("had_failed") & (epoch == before + 2)
+    gaps = known.where(is_lost & ~F.col("is_run_through") & ~is_all_forgotten).withColumns(
         {
             C.TOPIC: F.lit(""),
             C.TOPIC_ID: F.lit(""),

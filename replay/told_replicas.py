@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.leaderships import STATED_HW
-from replay.statements import is_of, said
+from replay.statements import ROLE_HWS, ROLE_LEOS, is_of, said
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas import tables as T
@@ -21,9 +21,8 @@ from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import Exactness, Role
 from schemas.kinds import StatementKind as S
 
-_LEO_KINDS = (S.BECAME_LEADER_LEO, S.BECAME_FOLLOWER_LEO, S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.SEGMENT_ROLLED)
-_HW_KINDS = (S.BECAME_LEADER_HW, S.BECAME_FOLLOWER_HW, S.LOADED_HW, S.TRUNCATED_FULLY_AT)
-_ROLES = (S.BECAME_LEADER_LEO, S.BECAME_LEADER_HW, S.BECAME_FOLLOWER_LEO, S.BECAME_FOLLOWER_HW)
+_LEO_KINDS = (*ROLE_LEOS, S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.SEGMENT_ROLLED)
+_HW_KINDS = (*ROLE_HWS, S.LOADED_HW, S.TRUNCATED_FULLY_AT)
 _LOWERS_HW = (S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.HW_LOWERED_TO)
 _REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
 _AFTER_US = 1
@@ -43,7 +42,7 @@ def points(statements: DataFrame) -> DataFrame:
         {C.REPLICA_ID: F.col(C.BROKER_ID), "us": F.unix_micros(C.EVENT_TIME)}
     )
     lines = own.groupBy(*_REPLICA, C.CAPTURE_ID, "us", C.SOURCE_FILE, C.SOURCE_LINE).agg(
-        F.max(F.when(is_of(*_ROLES), F.col(C.LEADER_EPOCH))).alias("epoch"),
+        F.max(F.when(is_of(*ROLE_LEOS, *ROLE_HWS), F.col(C.LEADER_EPOCH))).alias("epoch"),
         F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"),
         F.bool_or(is_of(S.LOADED_HW)).alias(N.IS_RESTART),
         F.bool_or(is_of(S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT)).alias("is_cut"),

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.profile import Profile
 from replay.settled import Settled, since_then, up_to
+from replay.statements import ROLE_LEOS, is_of
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
@@ -94,10 +95,9 @@ def _rebuilt(states: DataFrame, profile: Profile) -> DataFrame:
 
 def _stated(statements: DataFrame) -> DataFrame:
     """One row per "Truncating to offset" line, with the LEO the replica last stated before it, by its own clock."""
-    log_ends = (StatementKind.BECAME_FOLLOWER_LEO, StatementKind.BECAME_LEADER_LEO, StatementKind.LOADED_LEO)
     own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
     before = own.rowsBetween(FIRST, -1)
-    says_leo = F.col(C.KIND).isin(*[str(kind.value) for kind in log_ends])
+    says_leo = is_of(*ROLE_LEOS, StatementKind.LOADED_LEO)
     said = statements.withColumns(
         {
             "leo_said": F.last(F.when(says_leo, F.col(C.OFFSET)), ignorenulls=True).over(before),

@@ -32,6 +32,11 @@ class Table:
         """Columns the Delta table is clustered by: topic and partition, where it has them."""
         return tuple(c for c in (C.TOPIC, C.PARTITION) if c in self.columns)
 
+    @property
+    def parsed(self) -> tuple[Field, ...]:
+        """Its columns as a parser gives them: it does not know of which cluster and which delivery a line is."""
+        return tuple(c for c in self.columns if c not in LANDED)
+
     def conform(self, frame: DataFrame) -> DataFrame:
         """Return `frame` with exactly this table's columns, in order and type.
 

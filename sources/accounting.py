@@ -40,8 +40,6 @@ OF_ANOTHER_FILE = "landed with another file"
 OF_OTHERS = "line of another file"
 """Why a line of a console is ignored (sources/echoes.py)."""
 
-REJECTED_COLUMNS = tuple(c for c in T.REJECTED_LINES.columns if c not in T.LANDED)
-
 
 def of_bearable_length(lines: DataFrame, files: Iterable[SourceFile]) -> DataFrame:
     """The lines that a parser is to see."""
@@ -87,7 +85,7 @@ def damaged(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
 
 def rejected_rows(outcomes: DataFrame) -> DataFrame:
     """Rows of `rejected_lines`."""
-    return outcomes.where(F.col(OUTCOME) == REJECTED).select(*REJECTED_COLUMNS)
+    return outcomes.where(F.col(OUTCOME) == REJECTED).select(*T.REJECTED_LINES.parsed)
 
 
 def overruled(outcomes: DataFrame, rejections: DataFrame) -> DataFrame:

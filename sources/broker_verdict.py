@@ -10,12 +10,10 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas.kinds import FileKind
 from sources import outcomes
-from sources.line_parts import FETCHER_STARTS, FETCHER_STARTS_BEFORE_2_7, TOPIC_SETTINGS
+from sources.line_parts import FETCHER_STARTS, FETCHER_STARTS_BEFORE_2_7, METADATA_TOPIC, TOPIC_SETTINGS
 from sources.line_patterns import IDS, OFFSETS
 from sources.log_lines import LEVEL, LOGGER
 from sources.worded import HAS_CUE, SETTING, TOLD, WORDING, is_debug, is_known_logger, text
-
-METADATA_TOPIC = "__cluster_metadata"
 
 
 def verdict() -> Column:

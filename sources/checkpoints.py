@@ -23,14 +23,12 @@ from schemas import tables as T
 from schemas.columns import Field
 from schemas.kinds import FileKind, StatementKind
 from sources.files import SourceFile, byte_lines
+from sources.line_parts import METADATA_TOPIC
 from sources.outcomes import IGNORED, LANDED, MAX_TEXT, OUTCOME_COLUMNS, REJECTED
 from sources.server_log import KAFKA_VERSION
 
 Row = tuple[Any, ...]
 
-EPOCH_COLUMNS = tuple(c for c in T.EPOCH_STARTS.columns if c not in T.LANDED)
-STATEMENT_COLUMNS = tuple(c for c in T.BROKER_STATEMENTS.columns if c not in T.LANDED)
-SETTING_COLUMNS = tuple(c for c in T.SETTINGS.columns if c not in T.LANDED)
 
 STATED_BY = {
     FileKind.HW_CHECKPOINT: StatementKind.CHECKPOINT_HW,
@@ -58,9 +56,9 @@ class Checkpoints:
     def frames(self, spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame, DataFrame]:
         """Rows of `epoch_starts`, `broker_statements` and `settings`, and the lines with their outcomes."""
         return (
-            spark.createDataFrame(self.epoch_starts, _schema(EPOCH_COLUMNS)),
-            spark.createDataFrame(self.statements, _schema(STATEMENT_COLUMNS)),
-            spark.createDataFrame(self.settings, _schema(SETTING_COLUMNS)),
+            spark.createDataFrame(self.epoch_starts, _schema(T.EPOCH_STARTS.parsed)),
+            spark.createDataFrame(self.statements, _schema(T.BROKER_STATEMENTS.parsed)),
+            spark.createDataFrame(self.settings, _schema(T.SETTINGS.parsed)),
             spark.createDataFrame(self.outcomes, _outcome_schema()),
         )
 
@@ -85,7 +83,7 @@ def read_checkpoints(files: Iterable[SourceFile]) -> Checkpoints:
 def _read_offsets(file: SourceFile, lines: list[str], told: Checkpoints) -> None:
     for number, line in enumerate(lines, 1):
         entry = OFFSET_ENTRY.match(line)
-        if entry and entry[1] != "__cluster_metadata":
+        if entry and entry[1] != METADATA_TOPIC:
             kind = STATED_BY[file.kind].value
             told.statements.append((
                 kind, file.broker_id, entry[1], "", int(entry[2]), C.UNKNOWN_EPOCH, None, int(entry[3]), C.NO_REPLICA,

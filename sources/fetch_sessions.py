@@ -23,8 +23,6 @@ SPAN = "span"
 """int: session epoch that the part of a session begins with whose requests follow each other without a gap; after a gap
 nothing is known of the session."""
 
-FETCH_COLUMNS = tuple(c for c in T.FETCH_EVENTS.columns if c not in T.LANDED)
-
 
 def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = None) -> DataFrame:
     """Rows of `fetch_events`: partitions listed or answered, and the last fetch of each run that names them not.
@@ -112,7 +110,7 @@ def _fetches(names: DataFrame) -> DataFrame:
             (~F.col("names_it") | is_unlisted).alias(C.IS_IMPLIED),
         )
         .withColumn(C.LEADER_EPOCH, _leader_epoch())
-        .select(*FETCH_COLUMNS)
+        .select(*T.FETCH_EVENTS.parsed)
     )  # fmt: skip
 
 

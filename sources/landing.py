@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -22,7 +23,7 @@ from sources.earlier import Earlier
 from sources.files import SourceFile
 from sources.parsed import parsed_lines
 from sources.redaction import Redaction
-from sources.resolved import resolved, union
+from sources.resolved import resolved
 
 NOTHING_REDACTED = Redaction()
 
@@ -72,7 +73,7 @@ def land(
     ).transform(accounting.overruled, rejections)
     tables = rows | {
         T.BROKER_REGISTRATIONS.name: metadata_rows.registration_rows(parsed.metadata),
-        T.SETTINGS.name: redaction.settings(union(*settings)),
+        T.SETTINGS.name: redaction.settings(reduce(DataFrame.unionByName, settings)),
         T.REJECTED_LINES.name: redaction.texts(accounting.rejected_rows(outcomes)),
     }
 

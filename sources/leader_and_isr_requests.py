@@ -11,8 +11,6 @@ from schemas.kinds import ChangeKind
 from sources import request_log
 from sources.request_schema import LEADER_AND_ISR
 
-LEADER_COLUMNS = tuple(c for c in T.LEADER_CHANGES.columns if c not in T.LANDED)
-
 
 def leader_and_isr_rows(parsed: DataFrame) -> DataFrame:
     """Rows of `leader_changes`, kind `assigned`: the assignment, leader and ISR a broker was told to apply."""
@@ -31,7 +29,7 @@ def leader_and_isr_rows(parsed: DataFrame) -> DataFrame:
         .withColumn(C.EVENT_TIME, request_log.event_time())
         .select(C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID, C.EVENT_TIME, F.inline(F.coalesce(grouped, ungrouped)))
         .withColumn(C.CHANGE_KIND, F.lit(ChangeKind.ASSIGNED.value))
-        .select(*LEADER_COLUMNS)
+        .select(*T.LEADER_CHANGES.parsed)
     )
 
 

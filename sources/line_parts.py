@@ -11,6 +11,9 @@ FETCHER_STARTS = (
 
 FETCHER_STARTS_BEFORE_2_7 = r"([^\s,(]+)-(\d+) -> \(offset=(-?\d+), leaderEpoch=(-?\d+)\)"
 
+METADATA_TOPIC = "__cluster_metadata"
+"""Replicated by the quorum of the controllers: another protocol."""
+
 CONFIG_LINE = r"^\s+([\w.]+) = (.*)$"
 CONFIG_HEADER = "KafkaConfig values"
 

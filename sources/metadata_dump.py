@@ -63,7 +63,7 @@ def _verdict() -> Column:
     )
     is_other_setting = ~F.col("data.name").isin(*SETTING_NAMES, *FEATURE_NAMES)
     return (
-        F.when(~is_record & text.rlike(r"[\x00-\x08\x{FFFD}]"), outcomes.rejected("not text"))
+        F.when(~is_record & text.rlike(outcomes.NOT_TEXT), outcomes.rejected("not text"))
         .when(text.startswith("baseOffset: "), outcomes.ignored("batch"))
         .when(~is_record, outcomes.ignored("other line"))
         .when(F.col(C.METADATA_OFFSET).isNull(), outcomes.rejected("cut line"))

@@ -29,10 +29,6 @@ from sources.metadata_records import (
     UNREGISTER,
 )
 
-CHANGE_COLUMNS = tuple(c for c in T.METADATA_CHANGES.columns if c not in T.LANDED)
-REGISTRATION_COLUMNS = tuple(c for c in T.BROKER_REGISTRATIONS.columns if c not in T.LANDED)
-SETTING_COLUMNS = tuple(c for c in T.SETTINGS.columns if c not in T.LANDED)
-
 
 def change_rows(parsed: DataFrame) -> DataFrame:
     """Rows of `metadata_changes`: each partition record, with what those before it left unchanged."""
@@ -45,7 +41,7 @@ def change_rows(parsed: DataFrame) -> DataFrame:
         .withColumns(_merged())
         .join(F.broadcast(names.dropDuplicates([C.TOPIC_ID])), C.TOPIC_ID, "left")
         .withColumn(C.TOPIC, F.coalesce(C.TOPIC, F.lit("")))
-        .select(*CHANGE_COLUMNS)
+        .select(*T.METADATA_CHANGES.parsed)
     )
 
 
@@ -58,7 +54,7 @@ def registration_rows(parsed: DataFrame) -> DataFrame:
             C.BROKER_EPOCH: F.coalesce("data.brokerEpoch", "data.epoch", F.lit(C.UNKNOWN_EPOCH)),
             C.IS_FENCED: _is_fenced(),
         })
-        .select(*REGISTRATION_COLUMNS)
+        .select(*T.BROKER_REGISTRATIONS.parsed)
     )  # fmt: skip
 
 
@@ -76,7 +72,7 @@ def setting_rows(parsed: DataFrame) -> DataFrame:
             C.EVENT_TIME,
             *T.LINE,
         )
-        .select(*SETTING_COLUMNS)
+        .select(*T.SETTINGS.parsed)
     )
 
 

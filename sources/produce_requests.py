@@ -12,8 +12,6 @@ from sources import request_log
 from sources.numbered import each_below
 from sources.request_schema import PRODUCE
 
-PRODUCE_COLUMNS = tuple(c for c in T.PRODUCE_EVENTS.columns if c not in T.LANDED)
-
 
 def produce_rows(parsed: DataFrame) -> DataFrame:
     """Rows of `produce_events`.
@@ -34,7 +32,7 @@ def produce_rows(parsed: DataFrame) -> DataFrame:
         # What asks for no response (acks=0) is known by what it asks.
         F.when(F.col("response.responses").isNull(), F.col("request.topicData")).alias("asked"),
     )  # fmt: skip
-    return _appends(requests).withColumns(_untold()).select(*PRODUCE_COLUMNS)
+    return _appends(requests).withColumns(_untold()).select(*T.PRODUCE_EVENTS.parsed)
 
 
 def _appends(requests: DataFrame) -> DataFrame:

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import outcomes
+from sources.line_parts import METADATA_TOPIC
 from sources.request_schema import CORRUPT, FETCH, LEADER_AND_ISR, PRODUCE
 
 REQUEST_LOGGER = "(kafka.request.logger)"
@@ -19,8 +20,7 @@ TORN_REQUEST = r'^\[?20\d\d-|":'
 NEVER = -(2**31)
 """No partition's number, and no offset."""
 
-METADATA_TOPIC, METADATA_TOPIC_ID = "__cluster_metadata", "AAAAAAAAAAAAAAAAAAAAAQ"
-"""Replicated by the quorum of the controllers: another protocol."""
+METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def verdict() -> Column:

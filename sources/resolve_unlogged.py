@@ -10,8 +10,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
+from schemas import tables as T
 from schemas.kinds import AppendSource, ChangeKind
-from sources.produce_requests import PRODUCE_COLUMNS
 from sources.resolve_appends import TERM
 
 BATCH = (
@@ -43,7 +43,7 @@ def unlogged_appends(appends: DataFrame, batches: DataFrame, leader_changes: Dat
         .select("*", "batch.*")
         .withColumns(_times())
         .withColumns(_untold())
-        .select(*PRODUCE_COLUMNS)
+        .select(*T.PRODUCE_EVENTS.parsed)
     )
 
 

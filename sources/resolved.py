@@ -33,8 +33,8 @@ def resolved(
 ) -> dict[str, DataFrame]:
     """The rows that need each other, by table; `rejected_lines` has those whose topic nothing names."""
     changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(leader_and_isr_rows(parsed.requests))
-    said = union(server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
-    stated = redaction.topics(said)
+    said = (server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
+    stated = redaction.topics(reduce(DataFrame.unionByName, said))
     metadata = redaction.topics(metadata_rows.change_rows(parsed.metadata))
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     ids = topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics])
@@ -83,8 +83,3 @@ def _with_unlogged(ended: DataFrame, batches: DataFrame, changes: DataFrame, ear
     """The appends, and those that only a batch in a dump bears witness to."""
     all_appends = earlier.and_now(T.PRODUCE_EVENTS, ended)
     return ended.unionByName(unlogged_appends(all_appends, batches, earlier.and_now(T.LEADER_CHANGES, changes)))
-
-
-def union(*frames: DataFrame) -> DataFrame:
-    """Return the rows of all."""
-    return reduce(DataFrame.unionByName, frames)

@@ -18,9 +18,6 @@ from schemas import tables as T
 from schemas.kinds import StatementKind
 from sources import outcomes
 
-BATCH_COLUMNS = tuple(c for c in T.SEGMENT_BATCHES.columns if c not in T.LANDED)
-STATEMENT_COLUMNS = tuple(c for c in T.BROKER_STATEMENTS.columns if c not in T.LANDED)
-
 HEADER = r"^Dumping (?:.*[/\\])?([^/\\]+)-(\d+)(?:\.[^/\\]+-(?:future|delete|stray))?[/\\][^/\\]+$"
 INDEX = r"^Dumping .*\.(?:time|txn)?index$"
 INDEX_ENTRY = r"^(?:offset|timestamp): -?\d+ "
@@ -58,7 +55,11 @@ def batch_rows(parsed: DataFrame) -> DataFrame:
         (F.col(C.SOURCE_LINE) - 1).alias(C.SOURCE_LINE),
         F.regexp_extract(C.LINE_TEXT, MARKER, 1).alias(C.TRANSACTION_RESULT),
     )
-    return batches.join(results, outcomes.LINE_KEY, "left").withColumn(C.TOPIC_ID, F.lit("")).select(*BATCH_COLUMNS)
+    return (
+        batches.join(results, outcomes.LINE_KEY, "left")
+        .withColumn(C.TOPIC_ID, F.lit(""))
+        .select(*T.SEGMENT_BATCHES.parsed)
+    )
 
 
 def statement_rows(parsed: DataFrame) -> DataFrame:
@@ -73,7 +74,7 @@ def statement_rows(parsed: DataFrame) -> DataFrame:
             C.OFFSET: F.col(SEGMENT),
             C.REPLICA_ID: F.lit(C.NO_REPLICA),
         })
-        .select(*STATEMENT_COLUMNS)
+        .select(*T.BROKER_STATEMENTS.parsed)
     )  # fmt: skip
 
 
@@ -185,6 +186,6 @@ def _verdict() -> Column:
         .when(line_type == DUMPING, outcomes.ignored("header"))
         .when(line_type == ENTRY, outcomes.ignored("index entry"))
         .when((text != "") & F.lit("baseOffset: ").startswith(text), outcomes.rejected("cut line"))
-        .when(text.rlike(r"[\x00-\x08\x{FFFD}]"), outcomes.rejected("not text"))
+        .when(text.rlike(outcomes.NOT_TEXT), outcomes.rejected("not text"))
         .otherwise(outcomes.ignored("other line"))
     )

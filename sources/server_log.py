@@ -20,9 +20,6 @@ from sources.line_parts import (
 from sources.log_lines import MESSAGE
 from sources.worded import SETTING, TOLD, WORDING, number, text
 
-STATEMENT_COLUMNS = tuple(c for c in T.BROKER_STATEMENTS.columns if c not in T.LANDED)
-SETTING_COLUMNS = tuple(c for c in T.SETTINGS.columns if c not in T.LANDED)
-
 STATED = (C.KIND, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.OFFSET, C.REPLICA_ID)
 
 KAFKA_VERSION = "kafka.version"
@@ -36,7 +33,7 @@ def statement_rows(parsed: DataFrame) -> DataFrame:
         outcomes.having(parsed, outcomes.LANDED)
         .where(F.col(WORDING).isNotNull())
         .select(C.BROKER_ID, C.EVENT_TIME, *T.LINE, F.inline(stated))
-        .select(*STATEMENT_COLUMNS)
+        .select(*T.BROKER_STATEMENTS.parsed)
     )
 
 
@@ -126,7 +123,7 @@ def _changed_settings(parsed: DataFrame) -> DataFrame:
             broker.alias(C.BROKER_ID), F.coalesce(text("topic"), F.lit("")).alias(C.TOPIC), C.EVENT_TIME, *T.LINE,
             F.inline(_settings()),
         )
-        .select(*SETTING_COLUMNS)
+        .select(*T.SETTINGS.parsed)
     )  # fmt: skip
 
 
@@ -164,5 +161,5 @@ def _configured_settings(parsed: DataFrame) -> DataFrame:
             F.regexp_extract(C.LINE_TEXT, CONFIG_LINE, 2).alias(C.VALUE), F.col("block_time").alias(C.EVENT_TIME),
             *T.LINE,
         )
-        .select(*SETTING_COLUMNS)
+        .select(*T.SETTINGS.parsed)
     )  # fmt: skip

@@ -11,8 +11,6 @@ from schemas.kinds import ChangeKind
 from sources import outcomes
 from sources.worded import WORDING, number, numbers, text
 
-CHANGE_COLUMNS = tuple(c for c in T.LEADER_CHANGES.columns if c not in T.LANDED)
-
 BY_THE_LEADER = (
     ChangeKind.BECOME_LEADER, ChangeKind.LEADER_METADATA, ChangeKind.ISR_UPDATED, ChangeKind.ISR_SHRINK_PROPOSED,
     ChangeKind.ISR_EXPAND_PROPOSED, ChangeKind.ISR_CHANGE_REJECTED,
@@ -42,7 +40,7 @@ def leader_change_rows(parsed: DataFrame) -> DataFrame:
             C.REMOVING_REPLICAS: numbers("removing_replicas"),
             C.IS_UNCLEAN: text("recovery_state").isin(*RECOVERING),
         })
-        .select(*CHANGE_COLUMNS)
+        .select(*T.LEADER_CHANGES.parsed)
     )  # fmt: skip
 
 

@@ -81,7 +81,7 @@ def _produced(rows: DataFrame, forms: Forms) -> DataFrame:
             C.SOURCE_FILE: broker_file(broker, "kafka-request.log"),
         }
     )
-    return usual.select(*[c for c in T.PRODUCE_EVENTS.columns if c not in T.LANDED])
+    return usual.select(*T.PRODUCE_EVENTS.parsed)
 
 
 def each_fetch(lived: DataFrame, forms: Forms) -> DataFrame:

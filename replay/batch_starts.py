@@ -38,13 +38,16 @@ def with_recorded_offset(fetches: DataFrame, landed: Mapping[str, DataFrame], pr
 
 
 def batch_starts(statements: DataFrame, produced: DataFrame) -> DataFrame:
-    """One row per partition, `offset` at which its log was made to start, and leader epoch with a batch around it.
+    """One row per partition, `offset` at which its log was made to start, and leader epoch with a batch that holds it.
 
-    `batch_start` is where that batch begins.
+    `batch_start` is where that batch begins; it may be that offset, where an earlier leader's batch was cut. A leader
+    that was killed and kept its epoch may have written it twice: the later one is in its log.
     """
     moved = statements.where(F.col(C.KIND) == StatementKind.LOG_START_MOVED.value)
     starts = moved.select(*C.PARTITION_KEY, C.OFFSET).distinct()
-    batches = produced.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BASE_OFFSET, C.LAST_OFFSET)
-    inside = (F.col(C.BASE_OFFSET) < F.col(C.OFFSET)) & (F.col(C.OFFSET) <= F.col(C.LAST_OFFSET))
+    batches = produced.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.BASE_OFFSET, C.LAST_OFFSET)
+    inside = F.col(C.OFFSET).between(F.col(C.BASE_OFFSET), F.col(C.LAST_OFFSET))
     within = batches.join(F.broadcast(starts), C.on_partition()).where(inside)
-    return within.groupBy(*C.PARTITION_KEY, C.OFFSET, C.LEADER_EPOCH).agg(F.max(C.BASE_OFFSET).alias(BATCH_START))
+    return within.groupBy(*C.PARTITION_KEY, C.OFFSET, C.LEADER_EPOCH).agg(
+        F.max_by(C.BASE_OFFSET, F.struct(C.EVENT_TIME, C.BASE_OFFSET)).alias(BATCH_START)
+    )

@@ -15,14 +15,14 @@ from replay import names as N
 from replay.assignment import follows
 from replay.event_types import is_event
 from replay.high_watermark import risen
-from replay.in_sync import is_eligible, now_us
+from replay.in_sync import is_eligible, now_ms
 from replay.names import NS_PER_US, slot_column
 from replay.profile import Profile
 from replay.windows import carried, following, place, so_far
 from schemas import columns as C
 from schemas.kinds import EventType
 
-_MAY_BE, _IF_WAITED = "may_be_caught_up_us", "risen_if_waited"
+_MAY_BE, _IF_WAITED = "may_be_caught_up_ms", "risen_if_waited"
 
 
 def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, start: Column) -> DataFrame:
@@ -36,9 +36,9 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
     at_once = is_event(EventType.FETCH) & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0)
     can_tell = at_once & (told >= 0) & (wide < narrow)
     says = F.when(told <= wide, F.lit(True)).when(told >= narrow, F.lit(False))
-    word = F.when(can_tell & says.isNotNull(), F.struct(says.alias("waited"), now_us().alias("us")))
+    word = F.when(can_tell & says.isNotNull(), F.struct(says.alias("waited"), now_ms().alias("ms")))
     heard = waited.withColumn("said", word).withColumn("word", following("said"))
-    in_time = F.col("word")["us"] - now_us() <= F.lit(profile.lag_time_ms) * 1000
+    in_time = F.col("word")["ms"] - now_ms() <= F.lit(profile.lag_time_ms)
     proven = F.col("is_doubtful") & F.col("word")["waited"] & in_time
     return heard.withColumn(N.IS_PROVEN_CAUGHT_UP, F.coalesce(proven, F.lit(False))).drop(
         "is_doubtful", "said", "word", _IF_WAITED
@@ -61,12 +61,12 @@ def _with_doubts(states: DataFrame) -> DataFrame:
 def _if_waited(doubted: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with how far the HW had risen before each if every doubtful fetch was caught up."""
     may_be = {
-        slot_column(_MAY_BE, i): F.max(F.when(F.col("is_doubtful") & (F.col(N.SLOT) == i), now_us())).over(so_far())
+        slot_column(_MAY_BE, i): F.max(F.when(F.col("is_doubtful") & (F.col(N.SLOT) == i), now_ms())).over(so_far())
         for i in range(slots)
     }
     waits = F.lit(0)
     for i in range(slots):
-        recent = now_us() - F.col(slot_column(_MAY_BE, i)) <= F.lit(profile.lag_time_ms) * 1000
+        recent = now_ms() - F.col(slot_column(_MAY_BE, i)) <= F.lit(profile.lag_time_ms)
         waits = waits.bitwiseOR(F.when(follows(i) & recent & is_eligible(i, profile), 1 << i).otherwise(0))
     waiting = doubted.withColumns(may_be).withColumn("waits", waits.bitwiseOR(F.col(N.JOINING_MASK)))
     return waiting.withColumn(_IF_WAITED, risen(slots, profile, F.col("waits"))[N.RISEN_BEFORE]).drop("waits", *may_be)

@@ -19,17 +19,17 @@ from replay.windows import carried, so_far
 from schemas import columns as C
 from schemas.kinds import EventType as E
 
-NEVER_US = 0
+NEVER_MS = 0
 """lastCaughtUpTimeMs of a replica that was not in the ISR when the leadership began."""
 
 
-def now_us() -> Column:
-    """Return the time of the event on the leader's clock, in microseconds (bigint)."""
-    return F.expr(N.ORDER_US)
+def now_ms() -> Column:
+    """Return the time of the event on the leader's clock, as it reads it: in whole milliseconds (bigint)."""
+    return F.expr(N.ORDER_MS)
 
 
 def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
-    """Return the events with `caught_up_us_<slot>`: lastCaughtUpTimeMs of each replica after them.
+    """Return the events with `caught_up_ms_<slot>`: lastCaughtUpTimeMs of each replica after them.
 
     A fetch at or past the leader's LEO is caught up now; one past the LEO of the replica's previous fetch was so at
     the time of that fetch. A leadership begins with "now" for its ISR and never for the rest.
@@ -40,21 +40,21 @@ def with_caught_up(states: DataFrame, slots: int) -> DataFrame:
         kept = is_event(E.BECOME_LEADER) & ~F.col(N.IS_NEW_LEADER)
         begun = F.struct(
             F.col(C.LOG_END_OFFSET).alias("leo"),
-            F.when(_begins_in_sync(i), now_us()).otherwise(NEVER_US).alias("us"),
+            F.when(_begins_in_sync(i), now_ms()).otherwise(NEVER_MS).alias("ms"),
         )
-        at = F.struct(F.col(C.LOG_END_OFFSET).alias("leo"), now_us().alias("us"))
+        at = F.struct(F.col(C.LOG_END_OFFSET).alias("leo"), now_ms().alias("ms"))
         previous[slot_column("previous", i)] = carried(F.when(fetched, at).when(kept, begun), rows_before())
     caught: dict[str, Column] = {}
     for i in range(slots):
         before = F.col(slot_column("previous", i))
         fetched = is_event_of(i, E.FETCH)
         proof = (
-            F.when(fetched & (F.col(C.FETCH_OFFSET) >= F.col(C.LOG_END_OFFSET)), now_us())
-            .when(fetched & F.col(N.IS_PROVEN_CAUGHT_UP), now_us())
-            .when(fetched & (F.col(C.FETCH_OFFSET) >= before["leo"]), before["us"])
-            .when(is_event(E.BECOME_LEADER) & _begins_in_sync(i), now_us())
+            F.when(fetched & (F.col(C.FETCH_OFFSET) >= F.col(C.LOG_END_OFFSET)), now_ms())
+            .when(fetched & F.col(N.IS_PROVEN_CAUGHT_UP), now_ms())
+            .when(fetched & (F.col(C.FETCH_OFFSET) >= before["leo"]), before["ms"])
+            .when(is_event(E.BECOME_LEADER) & _begins_in_sync(i), now_ms())
         )
-        caught[slot_column(N.CAUGHT_UP_US, i)] = F.coalesce(F.max(proof).over(so_far()), F.lit(NEVER_US))
+        caught[slot_column(N.CAUGHT_UP_MS, i)] = F.coalesce(F.max(proof).over(so_far()), F.lit(NEVER_MS))
     return states.withColumns(previous).withColumns(caught).drop(*previous)
 
 
@@ -82,7 +82,7 @@ def may_join(slot: int, profile: Profile) -> Column:
 
 def is_caught_up(slot: int, profile: Profile) -> Column:
     """Return whether the replica was caught up within replica.lag.time.max.ms (`<=`, R:62)."""
-    return now_us() - F.col(slot_column(N.CAUGHT_UP_US, slot)) <= F.lit(profile.lag_time_ms) * 1000
+    return now_ms() - F.col(slot_column(N.CAUGHT_UP_MS, slot)) <= F.lit(profile.lag_time_ms)
 
 
 def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:

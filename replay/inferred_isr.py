@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import follows, in_mask
 from replay.event_types import is_event, is_event_of
-from replay.in_sync import is_caught_up, now_us
+from replay.in_sync import is_caught_up, now_ms
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.windows import carried, so_far
@@ -52,9 +52,9 @@ def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
     LEO of the replicas it certainly waited for: those that a fetch showed to be caught up within the lag time, and that
     were there all the while.
     """
-    fetched = F.struct(now_us().alias("us"), F.col(N.NEXT_FETCH_US).alias("next_us"))
+    fetched = F.struct(F.expr(N.ORDER_US).alias("us"), F.col(N.NEXT_FETCH_US).alias("next_us"))
     last: dict[str, Column] = {
-        "appended_us": F.min(F.when(is_event(EventType.APPEND), now_us())).over(so_far()),
+        "appended_ms": F.min(F.when(is_event(EventType.APPEND), now_ms())).over(so_far()),
     }
     for i in range(slots):
         last[slot_column("last_fetch", i)] = carried(F.when(is_event_of(i, EventType.FETCH), fetched), so_far())
@@ -62,7 +62,7 @@ def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
     most = F.least(F.col(C.LOG_END_OFFSET), *held)
     risen = F.greatest(F.col(N.RISEN_TO), F.max(F.when(F.col(C.IS_ISR_INFERRED), most)).over(so_far()))
     known = states.withColumns(last).withColumn(N.RISEN_AT_MOST, risen)
-    return known.drop("appended_us", *[slot_column("last_fetch", i) for i in range(slots)])
+    return known.drop("appended_ms", *[slot_column("last_fetch", i) for i in range(slots)])
 
 
 def bounds_of_inferred(start: Column, risen: Column) -> tuple[Column, Column]:
@@ -79,7 +79,7 @@ def _is_waited_for(slot: int) -> Column:
     The begin of a leadership counts as caught up for every replica, but shows nothing; nor does what is before the
     first append, which tells the leader's LEO.
     """
-    fetch, caught_up = F.col(slot_column("last_fetch", slot)), F.col(slot_column(N.CAUGHT_UP_US, slot))
+    fetch, caught_up = F.col(slot_column("last_fetch", slot)), F.col(slot_column(N.CAUGHT_UP_MS, slot))
     is_there = F.coalesce(fetch["next_us"] - fetch["us"] <= QUIET_US, F.lit(False))
-    shown = F.coalesce(caught_up > F.col("appended_us"), F.lit(False))
+    shown = F.coalesce(caught_up > F.col("appended_ms"), F.lit(False))
     return follows(slot) & in_mask(F.col(N.ISR_MASK), slot) & is_there & shown

@@ -72,7 +72,7 @@ _PASSENGERS = (
 def remembered(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the leaders' states with the columns that the timelines are made of: they are kept, and each costs."""
     of_slots = [
-        slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_US, N.UNHEARD_OFFSET) for i in range(slots)
+        slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_MS, N.UNHEARD_OFFSET) for i in range(slots)
     ]
     states = leader_states(aboard(ordered, _PASSENGERS, "passengers"), slots, profile)
     return unpacked(ashore(states, _PASSENGERS, "passengers").drop(*FORGOTTEN, *of_slots), N.SHOWN)
@@ -82,11 +82,12 @@ def _no_more_than_the_leader_has() -> Column:
     """Return the fetcher's LEO after its response.
 
     If its next fetch is of a later leadership, the fetcher may have led in between: what it asks for there is no more
-    of this leader's.
+    of this leader's. What it had before the response it has: a diverging one may bring none, and be from beyond this
+    leader's log.
     """
     has, next_asks = F.col(C.LOG_END_OFFSET), F.col(N.FOLLOWER_LEO)
     is_last = is_event(N.RESPONSE) & F.col(N.NEXT_FETCH_US).isNull() & (has >= 0)
-    return F.when(is_last, F.least(next_asks, has)).otherwise(next_asks)
+    return F.when(is_last & (next_asks > F.col(C.FETCH_OFFSET)), F.least(next_asks, has)).otherwise(next_asks)
 
 
 def _told() -> Column:

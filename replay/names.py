@@ -51,7 +51,7 @@ MAY_HAVE_GROWN_TO = "may_have_grown_to"  # bigint: where the next append begins:
 IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
 REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
 IS_PROVEN_CAUGHT_UP = "is_proven_caught_up"  # bool: a later response shows that the fetch was caught up, though the clock says not
-CAUGHT_UP_US = "caught_up_us"         # bigint per slot: lastCaughtUpTimeMs, in microseconds
+CAUGHT_UP_MS = "caught_up_ms"         # bigint per slot: lastCaughtUpTimeMs
 HELD_MASK = "held_mask"               # int: replicas the HW waits for whoever is joining, as a bit mask of slots
 PLACE = "place"                       # int: number of the event in its leadership, from 1
 SETTLED = "settled"                   # bigint: ISR changes that ended, by commit or rejection, in the leadership so far
@@ -70,6 +70,7 @@ SHOWN = "shown"                       # struct: what the timelines show of an ev
 IS_UNHEARD = "is_unheard"             # bool: no request of the whole leader epoch is logged
 NS_PER_US = 1000
 ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
+ORDER_MS = f"{ORDER_NS} div 1000000"  # SQL: the same in milliseconds, which is all that a broker knows
 # fmt: on
 
 LEADERSHIP = (PARTITION_NUMBER, TENURE, C.LEADER_EPOCH, INCARNATION)

@@ -86,10 +86,12 @@ def told_next(next_fetch: Column, next_fetch_us: Column, next_epoch: Column) -> 
     """Return the replica's LEO that is told next after a fetch, and when: by its next fetch, or by its role if first.
 
     A response of the old leader may still come in after the line of a follower's role (`ReplicaManager.applyDelta`
-    stops its fetcher later): its first fetch in that epoch then asks for more.
+    stops its fetcher later): its first fetch in that epoch then asks for more. Before fetches told their leader epoch
+    (KIP-320), those of a follower that was told of its leader's late were served in the new epoch too.
     """
     role = F.col(N.NEXT_ROLE)
-    is_first = F.coalesce(role["epoch"] <= next_epoch, role.isNotNull())
+    told_late = (role["epoch"] == next_epoch) & (next_fetch_us + CLOCKS_APART_US < role["us"])
+    is_first = F.coalesce((role["epoch"] <= next_epoch) & ~told_late, role.isNotNull())
     asked_more = F.when(~role["leads"] & (role["epoch"] == next_epoch), next_fetch)
     leo = F.when(is_first, F.greatest(role["leo"], asked_more)).otherwise(next_fetch)
     return leo, F.when(is_first, role["us"]).otherwise(next_fetch_us)

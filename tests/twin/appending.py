@@ -25,18 +25,27 @@ def _write(cluster: Cluster, broker: Broker, count: int, txn: int, marker: str |
     if count > 0:
         base = broker.log.log_end_offset
         record = Record(broker.leader_epoch, cluster.new_serial(), txn, marker)
-        broker.log.append([record._replace(serial=record.serial * BATCH + i) for i in range(count)])
-        broker.last_batch = (base, base + count - 1)
+        broker.last_batch = base, [record._replace(serial=record.serial * BATCH + i) for i in range(count)]
+        broker.log.append(broker.last_batch[1])
     assert broker.last_batch is not None
     broker.leading.try_raise_high_watermark(cluster.clock.now)
     cluster.note_leader(broker, "APPEND")
-    return broker.last_batch
+    base, records = broker.last_batch
+    return base, base + len(records) - 1
+
+
+def _may_repeat(broker: Broker) -> bool:
+    """Whether its producers' state knows the batch still: it is loaded anew when the log is truncated."""
+    if broker.last_batch is None:
+        return False
+    base, records = broker.last_batch
+    return broker.log.records[base : base + len(records)] == records
 
 
 def append(cluster: Cluster, command: Append) -> None:
     """A produce request: its answer is at once, or with acks=all when the HW has passed its last record."""
     broker, leader = cluster.leading(command.at)
-    if command.count == 0 and broker.last_batch is None:
+    if command.count == 0 and not _may_repeat(broker):
         raise NotNowError("there is no batch to repeat")
     cluster.clock.tick()
     more: dict[str, Any] = {"is_transactional": command.txn >= 0, "producer_id": command.txn}

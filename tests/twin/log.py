@@ -99,7 +99,7 @@ class Log:
         self.log_start_offset = offset
         self.high_watermark = max(self.high_watermark, offset)
         older = [e for e, s in self.epochs if s <= offset]
-        self.epochs = [(older[-1], offset)] * bool(older) + [(e, s) for e, s in self.epochs if s > offset]
+        self.epochs = [(e, offset) for e in older[-1:]] + [(e, s) for e, s in self.epochs if s > offset]
         return True
 
     def load(self, log_end_offset: int, checkpoint: int) -> None:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from tests.twin.commands import NotNowError
 from tests.twin.leader import Leader, Registration, Rules
-from tests.twin.log import UNKNOWN, Log
+from tests.twin.log import UNKNOWN, Log, Record
 from tests.twin.rows import Row, Rows, at
 
 
@@ -48,7 +48,7 @@ class Broker:
     leading: Leader | None = None
     fetcher: Fetcher | None = None
     is_truncating: bool = False
-    last_batch: tuple[int, int] | None = None
+    last_batch: tuple[int, list[Record]] | None = None
 
 
 @dataclass(frozen=True)

@@ -147,6 +147,8 @@ class Leader:
             return
         if self.rules.profile.broker_epochs and not self.may_join(replica_id):
             return
+        if self.rules.profile.fenced_may_not_join and self.rules.registrations[replica_id].is_fenced:
+            return
         offset = self.remotes[replica_id].log_end_offset
         if offset >= self.log.high_watermark and offset >= self.epoch_start_offset:
             self.joining = replica_id

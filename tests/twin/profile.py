@@ -36,6 +36,11 @@ class Profile:
         return _number(self.kafka_version) >= (3, 6)
 
     @property
+    def fenced_may_not_join(self) -> bool:
+        """A fenced replica is not proposed for the ISR (KIP-841)."""
+        return _number(self.kafka_version) >= (3, 3)
+
+    @property
     def evaluates_commits(self) -> bool:
         """With the controller's answer to an ISR change the HW is evaluated (KAFKA-13091)."""
         return self.instant_isr or _number(self.kafka_version) >= (3, 1)
@@ -96,3 +101,7 @@ PROFILES = (
     Profile("2.8.2", "2.6"),
     Profile("2.8.2", "0.10.2"),
 )
+"""What a history's seed draws from."""
+
+OTHER_PROFILES = (Profile("2.8.0", "2.8"), Profile("3.3.2", "3.3"), Profile("3.4.1", "3.4"))
+"""Each with a rule that none of those has, or a mixture of rules."""

@@ -38,7 +38,7 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
     says = F.when(told <= wide, F.lit(True)).when(told >= narrow, F.lit(False))
     word = F.when(can_tell & says.isNotNull(), F.struct(says.alias("waited"), now_ms().alias("ms")))
     heard = waited.withColumn("said", word).withColumn("word", following("said"))
-    in_time = F.col("word")["ms"] - now_ms() <= F.lit(profile.lag_time_ms)
+    in_time = F.col("word")["ms"] - now_ms() <= profile.lag_time_ms
     proven = F.col("is_doubtful") & F.col("word")["waited"] & in_time
     return heard.withColumn(N.IS_PROVEN_CAUGHT_UP, F.coalesce(proven, F.lit(False))).drop(
         "is_doubtful", "said", "word", _IF_WAITED
@@ -66,7 +66,7 @@ def _if_waited(doubted: DataFrame, slots: int, profile: Profile) -> DataFrame:
     }
     waits = F.lit(0)
     for i in range(slots):
-        recent = now_ms() - F.col(slot_column(_MAY_BE, i)) <= F.lit(profile.lag_time_ms)
+        recent = now_ms() - F.col(slot_column(_MAY_BE, i)) <= profile.lag_time_ms
         waits = waits.bitwiseOR(F.when(follows(i) & recent & is_eligible(i, profile), 1 << i).otherwise(0))
     waiting = doubted.withColumns(may_be).withColumn("waits", waits.bitwiseOR(F.col(N.JOINING_MASK)))
     return waiting.withColumn(_IF_WAITED, risen(slots, profile, F.col("waits"))[N.RISEN_BEFORE]).drop("waits", *may_be)

@@ -82,7 +82,7 @@ def may_join(slot: int, profile: Profile) -> Column:
 
 def is_caught_up(slot: int, profile: Profile) -> Column:
     """Return whether the replica was caught up within replica.lag.time.max.ms (`<=`, R:62)."""
-    return now_ms() - F.col(slot_column(N.CAUGHT_UP_MS, slot)) <= F.lit(profile.lag_time_ms)
+    return now_ms() - F.col(slot_column(N.CAUGHT_UP_MS, slot)) <= profile.lag_time_ms
 
 
 def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import SLOTS
 from replay.event_types import is_event
+from replay.profile import Profile
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
 from replay.windows import following
 from schemas import columns as C
@@ -82,15 +83,16 @@ def reached() -> Column:
     return F.when(ended, F.transform_values(NEXT_ROLES, lambda _, role: role["leo"]))
 
 
-def told_next(next_fetch: Column, next_fetch_us: Column, next_epoch: Column) -> tuple[Column, Column]:
+def told_next(next_fetch: Column, next_fetch_us: Column, next_epoch: Column, profile: Profile) -> tuple[Column, Column]:
     """Return the replica's LEO that is told next after a fetch, and when: by its next fetch, or by its role if first.
 
     A response of the old leader may still come in after the line of a follower's role (`ReplicaManager.applyDelta`
-    stops its fetcher later): its first fetch in that epoch then asks for more. Before fetches told their leader epoch
-    (KIP-320), those of a follower that was told of its leader's late were served in the new epoch too.
+    stops its fetcher later): its first fetch in that epoch then asks for more. Where fetches state no epoch, those of a
+    follower that was told of a new one late are served in it, before it takes its role.
     """
     role = F.col(N.NEXT_ROLE)
-    told_late = (role["epoch"] == next_epoch) & (next_fetch_us + CLOCKS_APART_US < role["us"])
+    is_before_it = (role["epoch"] == next_epoch) & (next_fetch_us + CLOCKS_APART_US < role["us"])
+    told_late = ~F.lit(profile.fetches_state_epoch) & is_before_it
     is_first = F.coalesce((role["epoch"] <= next_epoch) & ~told_late, role.isNotNull())
     asked_more = F.when(~role["leads"] & (role["epoch"] == next_epoch), next_fetch)
     leo = F.when(is_first, F.greatest(role["leo"], asked_more)).otherwise(next_fetch)

@@ -81,7 +81,7 @@ def ordered_by_clock(placed: DataFrame, profile: Profile) -> DataFrame:
             N.EPOCH_START: _epoch_start(append, profile),
         }
     )
-    known = without_refused(_with_next_fetches(unpacked(monotone, "of_fetches"))).drop(
+    known = without_refused(_with_next_fetches(unpacked(monotone, "of_fetches"), profile)).drop(
         C.SESSION_EPOCH, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE, START_US
     )
     return packed(unpacked(known, _LATER), _SHOWN, N.SHOWN)
@@ -94,7 +94,7 @@ def _epoch_start(append: Column, profile: Profile) -> Column:
     return F.coalesce(STATED_LEO, F.min(F.when(append, F.col(C.BASE_OFFSET))).over(whole()))
 
 
-def _with_next_fetches(ordered: DataFrame) -> DataFrame:
+def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
     """Return the events, each fetch with what its replica's next one, or its next role, tells of it."""
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, N.STREAM_RANK).orderBy(*_FETCHES_IN_ORDER)
     fetch = is_event(EventType.FETCH)
@@ -110,7 +110,7 @@ def _with_next_fetches(ordered: DataFrame) -> DataFrame:
     )
     then = F.col("then")
     goes_on = F.coalesce(_is_of_same(then), F.lit(False))
-    next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH])
+    next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH], profile)
     has_ended = _restarts(told_us)
     known = seen.withColumns(
         {

@@ -49,6 +49,8 @@ class Profile:
     """A leader records the offset of a fetch whose log diverges, too (2.8.0 alone; KAFKA-13141)."""
     records_batch_start: bool | Column = True
     """Of a fetch from within a batch the leader records the batch's first offset (4.0; KAFKA-17803)."""
+    fetches_state_epoch: bool | Column = True
+    """A fetch says which leader epoch its sender believes in, and is served in no other (2.1; KIP-320)."""
     lag_time_ms: int | Column = 30_000
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
     has_transactions: bool = False
@@ -112,5 +114,6 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         heeds_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka < (3, 4, 0),
         records_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka == (2, 8, 0),
         records_batch_start=kafka >= (4, 0, 0),
+        fetches_state_epoch=min(spoken, kafka) >= (2, 1, 0),
         lag_time_ms=lag,
     )

@@ -104,4 +104,4 @@ PROFILES = (
 """What a history's seed draws from."""
 
 OTHER_PROFILES = (Profile("2.8.0", "2.8"), Profile("3.3.2", "3.3"), Profile("3.4.1", "3.4"))
-"""Each with a rule that none of those has, or a mixture of rules."""
+"""By rules, or a mixture of them, that none of those plays by."""

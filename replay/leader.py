@@ -18,7 +18,7 @@ from replay.leaderships import STATED_HW, STATED_LEO
 from replay.names import slot_column
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
-from replay.rules import assigned, current, evaluates_high_watermark
+from replay.rules import current, evaluates_high_watermark, within
 from replay.sequence import with_event_seq
 from replay.unheard import unheard, with_possible_rise
 from replay.windows import carried, place, so_far, tenure_before
@@ -112,7 +112,7 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile) -> DataFram
     variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
     for i in range(slots):
         remote, is_anew = (current(v, i, has_long_tenures=is_long) for v in (C.REMOTE_LEO, N.IS_REREGISTERED))
-        before = carried(assigned(C.REMOTE_LEO, i), tenure_before(is_long=is_long))
+        before = within(tenure_before(is_long=is_long), C.REMOTE_LEO, i)
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(remote, F.lit(UNKNOWN_OFFSET))
         variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(is_anew, F.lit(False))
         variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))

@@ -17,7 +17,7 @@ from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.passengers import aboard, ashore
 from replay.profile import Profile
-from replay.windows import FIRST, NOW, carried, history
+from replay.windows import FIRST, NOW, carried, carried_or_raised, history
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -57,10 +57,9 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
         # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
-        leo = F.coalesce(F.when(own, F.col(_LEO_NOW)), F.when(_witnessed(i), F.col(slot_column(C.REMOTE_LEO, i))))
-        columns[slot_column(OWN_LEO, i)] = last(
-            F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).otherwise(leo)
-        )
+        leo = F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
+        witnessed = F.when(~leads & _witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
+        columns[slot_column(OWN_LEO, i)] = F.coalesce(carried_or_raised(leo, witnessed, so_far), F.lit(UNKNOWN_OFFSET))
         columns[slot_column(OWN_HW, i)] = last(
             F.when(leads, F.col(C.HIGH_WATERMARK)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
         )
@@ -69,7 +68,7 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
             F.col(C.LOG_END_OFFSET).alias("leo"),
             F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
         )
-        tells = is_event_of(i, N.RESPONSE) | leads | dropped | leo.isNotNull()
+        tells = is_event_of(i, N.RESPONSE) | leo.isNotNull() | witnessed.isNotNull()
         columns[slot_column(OPEN, i)] = carried(F.when(tells, said), so_far)
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")

@@ -24,14 +24,14 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import reduce
 
-from pyspark.sql import Column
+from pyspark.sql import Column, WindowSpec
 from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import in_mask
 from replay.event_types import is_event
 from replay.profile import Profile
-from replay.windows import carried, so_far, tenure_so_far
+from replay.windows import carried, carried_or_raised, so_far, tenure_so_far
 from schemas import columns as C
 from schemas.kinds import EventType as E
 
@@ -56,7 +56,7 @@ class Carry(Enum):
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of the protocol: `becomes` is SQL over the event's columns."""
+    """One row of the protocol: `becomes` is SQL over the event's columns, and `at_least` that it lowers nothing."""
 
     event: str
     of: Of
@@ -64,6 +64,7 @@ class Rule:
     becomes: str
     because: str
     source: str
+    at_least: bool = False
 
 
 # fmt: off
@@ -93,7 +94,7 @@ RULES = (
     Rule(N.FENCING,       Of.PARTITION,   N.FENCED_MASK,      N.NEW_FENCED_MASK,       "a fenced replica may not join the ISR", "P:1056 isReplicaIsrEligible"),
     Rule(N.FENCING,       Of.REGISTERED,  N.IS_REREGISTERED,  "true",                  "the broker epoch of its last fetch is an old one", "P:1070 isBrokerEpochIsrEligible"),
     Rule(E.FETCH,         Of.FETCHER,     N.IS_REREGISTERED,  "false",                 "a fetch brings the broker epoch (v15, KIP-903)", "R:93 updateFetchStateOrThrow"),
-    Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: every ISR member had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset"),
+    Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: every ISR member had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset", at_least=True),
 )
 
 ALWAYS, COMMITS, PROPOSALS = "always", "commits", "proposals"
@@ -126,22 +127,29 @@ def _concerns(rule: Rule, slot: int) -> Column:
     return F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), slot), F.lit(False))
 
 
-def assigned(variable: str, slot: int | None = None) -> Column:
+def _assigned(variable: str, slot: int | None, *, at_least: bool) -> Column:
     """Return what the event assigns to `variable` (of the replica in `slot`), NULL where it does not."""
     chosen = F.lit(None)
-    for rule in reversed([rule for rule in RULES if rule.variable == variable]):
+    for rule in reversed([rule for rule in RULES if rule.variable == variable and rule.at_least is at_least]):
         concerned = _condition(rule) if slot is None else _condition(rule) & _concerns(rule, slot)
         chosen = F.when(concerned, F.expr(rule.becomes)).otherwise(chosen)
     return chosen
 
 
+def within(window: WindowSpec, variable: str, slot: int | None = None) -> Column:
+    """Return the `variable` that the events of `window` leave: assigned by an event, carried by the window."""
+    value = _assigned(variable, slot, at_least=False)
+    if CARRIED[variable] is Carry.GREATEST:
+        return F.max(value).over(window)
+    if not any(rule.at_least for rule in RULES if rule.variable == variable):
+        return carried(value, window)
+    return carried_or_raised(value, _assigned(variable, slot, at_least=True), window)
+
+
 def current(variable: str, slot: int | None = None, *, has_long_tenures: bool = True) -> Column:
-    """Return `variable` after the event: assigned by an event, carried by a window."""
-    value = assigned(variable, slot)
-    carry = CARRIED[variable]
-    if carry is Carry.GREATEST:
-        return F.max(value).over(so_far())
-    return carried(value, tenure_so_far(is_long=has_long_tenures) if carry is Carry.TENURE else so_far())
+    """Return `variable` after the event."""
+    of_tenure = CARRIED[variable] is Carry.TENURE
+    return within(tenure_so_far(is_long=has_long_tenures) if of_tenure else so_far(), variable, slot)
 
 
 def evaluates_high_watermark(profile: Profile) -> Column:

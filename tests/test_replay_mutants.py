@@ -6,6 +6,7 @@ A rule whose loss no story notices is a rule nothing tests.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from pyspark.sql import SparkSession
@@ -51,6 +52,12 @@ def kept_by_the_next_leader(patch: pytest.MonkeyPatch) -> object:
     return patch.setattr(rules, "tenure_so_far", lambda **_: history(has_returns=False).rowsBetween(FIRST, NOW))
 
 
+def lowered_by_a_bound(patch: pytest.MonkeyPatch) -> object:
+    """What a witness proves of a replica is taken for what it has."""
+    every = tuple(replace(rule, at_least=False) for rule in rules.RULES)
+    return patch.setattr(rules, "RULES", every)
+
+
 def without_gate(patch: pytest.MonkeyPatch) -> object:
     """The HW moves under min ISR."""
     return patch.setattr(high_watermark, "allows", lambda _: F.lit(True))
@@ -76,6 +83,7 @@ MUTANTS: dict[str, Mutation] = {
     **{f"occasion {n}: {event}": without_occasion(n) for n, (event, *_) in enumerate(rules.EVALUATES_HIGH_WATERMARK)},
     "forgotten with the epoch": forgotten_with_the_epoch,
     "kept by the next leader": kept_by_the_next_leader,
+    "lowered by a bound": lowered_by_a_bound,
     "no gate": without_gate,
     "nobody waits": nobody_waits,
     "everybody waits": everybody_waits,

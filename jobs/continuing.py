@@ -14,7 +14,7 @@ from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
 from replay.continued import additions, unlike
 from replay.keep import Keep
-from replay.news import UNTIL_US, reach_us, settled_until
+from replay.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.profile import Profile
 from replay.settled import Settled, settled_leaderships, up_to
 from replay.shown import untold_isrs
@@ -43,6 +43,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
     with few_tasks(spark):
         protocol = protocol_of(landed)
         new = new_rows(warehouse, cluster_id, landed, protocol)
+        new |= {table.name: keep(new[table.name], is_small=True) for table in REQUESTS}  # looked at again and again
         stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
         profile = protocol.what_if(has_outsiders=_has_outsiders(landed, new))
         until_us = _moment(new, stands, profile)
@@ -86,7 +87,8 @@ def _has_outsiders(landed: Landed, new: Landed) -> bool:
 
 def _moment(new: Landed, stands: Timelines, profile: Profile) -> int:
     """Up to when the timelines stay as they are, microseconds since the epoch; an early moment is no gain."""
-    found = settled_until(new, stands, profile).first()
+    (first_us,) = first_news(new).collect()[0]
+    found = settled_until(new, stands, profile, first_us).first()
     times = [F.unix_micros(end(C.EVENT_TIME)) for end in (F.min, F.max)]
     ends = stands.leader_timeline.agg(*times).first()
     if found is None or ends is None or ends[0] is None:

@@ -11,7 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.settled import LAST_SEQ, Settled, up_to
+from replay.settled import LAST_AT, LAST_SEQ, Settled, up_to
 from replay.timelines import Timelines
 from schemas import columns as C
 from schemas.kinds import Exactness
@@ -101,7 +101,7 @@ def _other_replicas(tail: DataFrame, stands: DataFrame, settled: Settled) -> Dat
 
 def _other_leaders(tail: DataFrame, stands: DataFrame, settled: Settled) -> DataFrame:
     """One row per partition whose last event up to the moment differs, or the state after it."""
-    of_epoch = F.struct(C.LEADER_EPOCH, F.col(LAST_SEQ).alias(C.EVENT_SEQ))
+    of_epoch = F.struct(C.LEADER_EPOCH, F.col(LAST_SEQ).alias(C.EVENT_SEQ), LAST_AT)
     last = (
         settled.leaderships.groupBy(*C.PARTITION_KEY)
         .agg(F.max(of_epoch).alias("last"))
@@ -110,13 +110,24 @@ def _other_leaders(tail: DataFrame, stands: DataFrame, settled: Settled) -> Data
     state = F.struct(*LEADER_STATE, in_order(C.REMOTE_LEO_MAP).alias("remote"))
     hw = F.struct(C.HIGH_WATERMARK, C.EXACTNESS)
     key = C.on_partition(C.LEADER_EPOCH, C.EVENT_SEQ)
-    stood = stands.where(settled.has(C.EVENT_TIME)).join(F.broadcast(last), key).select(
+    stood = _at_last_events(stands.where(settled.has(C.EVENT_TIME)), last, key, settled).select(
         *key, state.alias("stood"), hw.alias("stood_hw")
-    )  # fmt: skip
+    )
     found = tail.where(settled.has(C.EVENT_TIME)).select(*key, state.alias("found"), hw.alias("found_hw"))
     both = last.join(stood, key, "left").join(found, key, "left")
     is_same = F.col("found").isNotNull() & F.col("found").eqNullSafe(F.col("stood")) & _same_hw()
     return both.where(~F.coalesce(is_same, F.lit(False))).select(*C.PARTITION_KEY)
+
+
+def _at_last_events(rows: DataFrame, last: DataFrame, key: Sequence[str], settled: Settled) -> DataFrame:
+    """Return the `rows` of leaders' `last` events.
+
+    Most are of late, in files of their own: only where one is not are all rows looked through.
+    """
+    early, earlier = (up_to(settled.since_us, time) for time in (C.EVENT_TIME, LAST_AT))
+    parts = ((rows.where(~early), last.where(~earlier)), (rows.where(early), last.where(earlier)))
+    of_late, of_old = (some.join(F.broadcast(events.drop(LAST_AT)), [*key]) for some, events in parts)
+    return of_late.unionByName(of_old)
 
 
 def _same_hw() -> Column:

@@ -20,8 +20,8 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import EventType, Exactness, Role, StatementKind
 
-UNTIL_US = "until_us"
-"""bigint: the moment, microseconds since the epoch."""
+UNTIL_US, FIRST_US = "until_us", "first_us"
+"""bigint: the moment, and the first of the news, microseconds since the epoch."""
 _APART_US = 5_000_000
 """What belongs together is never farther apart: a fetch is parked for half a second, a clock is off by milliseconds."""
 _TIMED = (
@@ -31,7 +31,7 @@ _PAIR = (*C.PARTITION_KEY, C.REPLICA_ID)
 _ON_PAIR = [str(column) for column in _PAIR]
 _IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED.value}'"
 """SQL: nobody can tell the state to the step."""
-_LATELY = "INTERVAL 1 MINUTE"
+_LATELY = "INTERVAL 10 SECONDS"
 """SQL: a follower that is alive fetches every half second."""
 
 
@@ -44,16 +44,26 @@ def reach_us(profile: Profile, apart_us: int = _APART_US) -> Column:
     return F.lit(apart_us) + (lag_us if profile.has_outsiders else F.lit(0))
 
 
-def settled_until(new: Mapping[str, DataFrame], stands: Timelines, profile: Profile) -> DataFrame:
+def first_news(new: Mapping[str, DataFrame]) -> DataFrame:
+    """One row: `first_us`, when the first of the news was, of whatever cluster; NULL if there are none."""
+    times = reduce(DataFrame.unionByName, [_first_of(new[table.name]) for table in _TIMED])
+    return times.agg(F.unix_micros(F.min("at")).alias(FIRST_US))
+
+
+def settled_until(
+    new: Mapping[str, DataFrame], stands: Timelines, profile: Profile, first_us: int | Column | None
+) -> DataFrame:
     """One row per cluster with news: `until_us`, the last moment that they leave alone.
 
-    `new` are the rows of the landing tables that have landed since the timelines `stands` were made.
+    `new` are the rows of the landing tables that have landed since the timelines `stands` were made, `first_us` is
+    `first_news`, best as a number: then files are skipped by it.
     """
+    lately = F.timestamp_micros(F.lit(first_us).cast("bigint")) - F.expr(_LATELY)
     limits = (
         *[_first_of(new[table.name]) for table in _TIMED],
         _first_setting(new[T.SETTINGS.name]),
-        _ends_of_leaders(new, stands.leader_timeline),
-        _open_ends(new, stands.replica_timeline),
+        _ends_of_leaders(new, stands.leader_timeline, lately),
+        _open_ends(new, stands.replica_timeline, lately),
         _before_restarts(new, stands.leader_timeline),
     )
     united = reduce(DataFrame.unionByName, limits)
@@ -71,21 +81,29 @@ def _first_setting(new: DataFrame) -> DataFrame:
     return new.select(C.CLUSTER_ID, F.coalesce(C.EVENT_TIME, F.timestamp_micros(F.lit(0))).alias("at"))
 
 
-def _ends_of_leaders(new: Mapping[str, DataFrame], leader_timeline: DataFrame) -> DataFrame:
+def _ends_of_leaders(new: Mapping[str, DataFrame], leader_timeline: DataFrame, lately: Column) -> DataFrame:
     """One row per broker that is heard from again: when the last event at it as a leader was, as far as was known."""
-    heard = reduce(DataFrame.unionByName, [_brokers(new[t.name]) for t in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)])
-    ends = leader_timeline.groupBy(C.CLUSTER_ID, F.col(C.LEADER_ID).alias(C.BROKER_ID)).agg(
-        F.max(C.EVENT_TIME).alias("at")
-    )
     broker: list[str] = [C.CLUSTER_ID, C.BROKER_ID]
-    return ends.join(F.broadcast(heard.distinct()), broker, "left_semi").select(C.CLUSTER_ID, "at")
+    heard = reduce(
+        DataFrame.unionByName, [_brokers(new[t.name]) for t in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)]
+    ).distinct()
+    led = leader_timeline.withColumnRenamed(C.LEADER_ID, C.BROKER_ID)
+
+    def last(events: DataFrame, of: DataFrame) -> DataFrame:
+        known = events.join(F.broadcast(of), broker, "left_semi")
+        return known.groupBy(*broker).agg(F.max(C.EVENT_TIME).alias("at"))
+
+    # Most ends are of late, in files of their own: the others are looked for where any is missing.
+    recent = last(led.where(F.col(C.EVENT_TIME) > lately), heard)
+    silent = heard.join(F.broadcast(recent), broker, "left_anti")
+    return recent.unionByName(last(led, silent)).select(C.CLUSTER_ID, "at")
 
 
 def _brokers(new: DataFrame) -> DataFrame:
     return new.select(C.CLUSTER_ID, C.BROKER_ID).distinct()
 
 
-def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame) -> DataFrame:
+def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame, lately: Column) -> DataFrame:
     """One row per follower that is heard from again and whose last response may not have arrived: since when that is.
 
     Its next fetch, or the line of its next role, tells.
@@ -95,10 +113,7 @@ def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame) -> Dat
     still = F.col(C.VALID_TO).isNull() & F.expr(_IS_BOUNDED) & (F.col(C.ROLE) == Role.FOLLOWER.value)
     again = F.broadcast(fetched.unionByName(roles).distinct())
     opened = replica_timeline.where(still).select(*_PAIR).join(again, _ON_PAIR, "left_semi").distinct()
-    # To group all rows is dear, and most ends are of late: the others are looked for where any is missing.
-    first = reduce(DataFrame.unionByName, [_first_of(new[table.name]) for table in _TIMED]).agg(F.min("at"))
-    lately = F.col(C.VALID_TO) > first.scalar() - F.expr(_LATELY)
-    recent = _last_known(replica_timeline.where(lately & ~F.expr(_IS_BOUNDED)), opened)
+    recent = _last_known(replica_timeline.where((F.col(C.VALID_TO) > lately) & ~F.expr(_IS_BOUNDED)), opened)
     silent = opened.join(F.broadcast(recent), _ON_PAIR, "left_anti")
     return recent.unionByName(_last_known(replica_timeline, silent)).select(C.CLUSTER_ID, "at")
 

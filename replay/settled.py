@@ -23,6 +23,8 @@ SETTLED_IS_STATED = "settled_is_stated"
 """boolean: it is still the start that a broker stated."""
 LAST_SEQ = "last_seq"
 """bigint: event_seq of the leadership's last event by then."""
+LAST_AT = "last_at"
+"""timestamp: when that was."""
 
 _LEADERSHIP = (C.LEADER_EPOCH, N.INCARNATION)
 
@@ -49,7 +51,7 @@ def up_to(until_us: int | Column, time: str) -> Column:
 
 
 def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
-    """One row per leadership in `leader_timeline` (its rows up to a moment): `last_seq`, `settled_*`."""
+    """One row per leadership in `leader_timeline` (its rows up to a moment): `last_seq`, `last_at`, `settled_*`."""
     # An undecided order shows the lower of two HWs, and a witness is stated whatever the start was.
     exact = F.col(C.EXACTNESS) == Exactness.EXACT.value
     stated = (F.col(C.EXACTNESS) == Exactness.STATED.value) & (F.col(C.EVENT_TYPE) != EventType.WITNESS.value)
@@ -57,6 +59,7 @@ def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
         leader_timeline.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, incarnation_of(C.EVENT_SEQ).alias(N.INCARNATION))
         .agg(
             F.max(C.EVENT_SEQ).alias(LAST_SEQ),
+            F.max_by(C.EVENT_TIME, C.EVENT_SEQ).alias(LAST_AT),
             F.max(C.HIGH_WATERMARK).alias(SETTLED_HW),
             F.max(F.when(exact, F.col(C.EVENT_SEQ))).alias("exact_seq"),
             F.max(F.when(stated, F.col(C.EVENT_SEQ))).alias("stated_seq"),

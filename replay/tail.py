@@ -5,7 +5,7 @@ Changes of leaders, ISRs and settings are few and stay; of the requests before t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -22,34 +22,35 @@ def tail_of(landed: Mapping[str, DataFrame], since_us: int | Column) -> dict[str
     `since_us` is in microseconds since the epoch, on every broker's own clock.
     """
     produced, fetched = landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]
-    moved = landed[T.BROKER_STATEMENTS.name]
+    appends = _appends_before(produced.where(_is_earlier(since_us)), landed[T.BROKER_STATEMENTS.name])
+    fetches = standing_fetches(last_fetches(fetched.where(_is_earlier(since_us))))
     return {
         **landed,
-        T.PRODUCE_EVENTS.name: produced.where(is_later(since_us)).unionByName(
-            _appends_before(produced.where(~is_later(since_us)), moved)
-        ),
-        T.FETCH_EVENTS.name: fetched.where(is_later(since_us)).unionByName(
-            _fetches_before(fetched.where(~is_later(since_us)))
-        ),
+        T.PRODUCE_EVENTS.name: _later_or(produced, appends, C.on_partition(C.BASE_OFFSET), since_us),
+        T.FETCH_EVENTS.name: _later_or(fetched, fetches, C.on_partition(C.REPLICA_ID, C.EVENT_TIME), since_us),
     }
 
 
 def is_later(since_us: int | Column) -> Column:
-    """Return whether the request was answered, or came, at the moment or after it."""
+    """Return whether the request was answered, or came, at the moment or after it; NULL: neither, as is known."""
     since = F.timestamp_micros(F.lit(since_us))
-    # Two plain comparisons, so that files are skipped by the least and greatest time in them.
-    return (F.col(C.EVENT_TIME) >= since) | F.coalesce(F.col(C.RESPONSE_TIME) >= since, F.lit(False))
+    # Two plain comparisons, so that files are skipped by the least and greatest time in them; Delta knows no COALESCE.
+    return (F.col(C.EVENT_TIME) >= since) | (F.col(C.RESPONSE_TIME) >= since)
+
+
+def _is_earlier(since_us: int | Column) -> Column:
+    return ~F.coalesce(is_later(since_us), F.lit(False))
+
+
+def _later_or(requests: DataFrame, standing: DataFrame, key: Sequence[str], since_us: int | Column) -> DataFrame:
+    """Return the requests that are later, and those that `standing` names by their `key`; looked through once."""
+    named = F.broadcast(standing.select(*key, F.lit(True).alias("is_standing")))
+    marked = requests.join(named, [*key], "left")
+    return marked.where(is_later(since_us) | F.col("is_standing")).select(*requests.columns)
 
 
 def _appends_before(earlier: DataFrame, statements: DataFrame) -> DataFrame:
-    """One row per append that is the first or the last of its epoch, or that a log was made to start within."""
+    """One row per append that is the first or the last of its epoch, or that a log was made to start in: its key."""
     # Offsets first and rows by a join: the greatest struct of a group would be found by sorting all rows.
     within = batch_starts(statements, earlier).select(*C.PARTITION_KEY, F.col(BATCH_START).alias(C.BASE_OFFSET))
-    standing = standing_appends(ends_of_epochs(earlier)).unionByName(within).distinct()
-    return earlier.join(F.broadcast(standing), C.on_partition(C.BASE_OFFSET), "left_semi")
-
-
-def _fetches_before(earlier: DataFrame) -> DataFrame:
-    """One row per follower's last fetch of a partition: the last one, the last accepted, the last that was answered."""
-    standing = standing_fetches(last_fetches(earlier))
-    return earlier.join(F.broadcast(standing), C.on_partition(C.REPLICA_ID, C.EVENT_TIME), "left_semi")
+    return standing_appends(ends_of_epochs(earlier)).unionByName(within).distinct()

@@ -13,7 +13,7 @@ from jobs import whole_replay
 from replay.assignment import assignments
 from replay.continued import additions, is_in_force, unlike
 from replay.keep import Keep
-from replay.news import UNTIL_US, reach_us, settled_until
+from replay.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.profile import Profile
 from replay.settled import Settled, settled_leaderships, up_to
 from replay.stretches import stretches
@@ -99,7 +99,8 @@ def gone_on(of: Whole, share: float) -> tuple[Timelines, set[str]]:
     """Replay the first share of each cluster's time and go on with the rest; of which clusters that could be done."""
     first, second = (landed_from(of.spark, part) for part in cut_in_two(of.landing, share))
     stands = of.replay(first)
-    moments = {row["cluster_id"]: row[UNTIL_US] for row in settled_until(second, stands, of.spoken).collect()}
+    found = settled_until(second, stands, of.spoken, first_news(second).scalar())
+    moments = {row["cluster_id"]: row[UNTIL_US] for row in found.collect()}
     pairs = [F.lit(value) for pair in moments.items() for value in pair]
     until_us = F.element_at(F.create_map(*pairs), F.col("cluster_id"))
     since_us = until_us - reach_us(of.spoken)

@@ -32,13 +32,13 @@ first that joins; a second round sees those after it against the HW the first on
 LEADER_VARIABLES = (C.LOG_END_OFFSET, C.LOG_START_OFFSET, N.ISR_MASK, N.ASSIGNED_MASK, N.FENCED_MASK)
 
 
-def leader_states(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
+def leader_states(ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool = True) -> DataFrame:
     """One row per event, with the leader's state after it: LEO, remote LEO of each slot, masks, `risen_to`.
 
     `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
-    greater of it and the HW the leadership began with.
+    greater of it and the HW the leadership began with. Before witnesses are found there are none to be looked for.
     """
-    known, nobody = with_variables(ordered, slots, profile), F.lit(0)
+    known, nobody = with_variables(ordered, slots, profile, has_witnesses=has_witnesses), F.lit(0)
     # With every replica in every ISR nobody waits outside: neither for whom was caught up, nor for who joins.
     rounds = JOINING_ROUNDS if profile.has_outsiders or profile.has_untold_isr else 0
     if rounds:
@@ -95,7 +95,7 @@ def _told() -> Column:
     return F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
 
 
-def with_variables(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
+def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool) -> DataFrame:
     """Return the events with every variable of the rules table as it stood after them."""
     is_long = profile.has_long_tenures
     variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
@@ -111,7 +111,9 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile) -> DataFram
     of_leader = F.when(~is_event(N.RESPONSE), F.col(N.MAY_HAVE_GROWN_TO))
     variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
     for i in range(slots):
-        remote, is_anew = (current(v, i, has_long_tenures=is_long) for v in (C.REMOTE_LEO, N.IS_REREGISTERED))
+        remote = current(C.REMOTE_LEO, i, has_long_tenures=is_long, has_bounds=has_witnesses)
+        is_anew = current(N.IS_REREGISTERED, i, has_long_tenures=is_long)
+        # What a witness proves is no fetch: the HW is evaluated where one differs from the last that is known.
         before = within(tenure_before(is_long=is_long), C.REMOTE_LEO, i)
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(remote, F.lit(UNKNOWN_OFFSET))
         variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(is_anew, F.lit(False))

@@ -136,20 +136,29 @@ def _assigned(variable: str, slot: int | None, *, at_least: bool) -> Column:
     return chosen
 
 
-def within(window: WindowSpec, variable: str, slot: int | None = None) -> Column:
-    """Return the `variable` that the events of `window` leave: assigned by an event, carried by the window."""
+def within(window: WindowSpec, variable: str, slot: int | None = None, *, has_bounds: bool = False) -> Column:
+    """Return the `variable` that the events of `window` leave: assigned by an event, carried by the window.
+
+    With `has_bounds` what an event tells it is `at_least` counts as well, for a window function more.
+    """
     value = _assigned(variable, slot, at_least=False)
     if CARRIED[variable] is Carry.GREATEST:
         return F.max(value).over(window)
-    if not any(rule.at_least for rule in RULES if rule.variable == variable):
-        return carried(value, window)
-    return carried_or_raised(value, _assigned(variable, slot, at_least=True), window)
+    is_bounded = has_bounds and any(rule.at_least for rule in RULES if rule.variable == variable)
+    return (
+        carried_or_raised(value, _assigned(variable, slot, at_least=True), window)
+        if is_bounded
+        else carried(value, window)
+    )
 
 
-def current(variable: str, slot: int | None = None, *, has_long_tenures: bool = True) -> Column:
-    """Return `variable` after the event."""
+def current(
+    variable: str, slot: int | None = None, *, has_long_tenures: bool = True, has_bounds: bool = False
+) -> Column:
+    """Return `variable` after the event; all as `within` has it."""
     of_tenure = CARRIED[variable] is Carry.TENURE
-    return within(tenure_so_far(is_long=has_long_tenures) if of_tenure else so_far(), variable, slot)
+    window = tenure_so_far(is_long=has_long_tenures) if of_tenure else so_far()
+    return within(window, variable, slot, has_bounds=has_bounds)
 
 
 def evaluates_high_watermark(profile: Profile) -> Column:

@@ -42,8 +42,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
     spark = warehouse.spark
     with few_tasks(spark):
         protocol = protocol_of(landed)
-        new = new_rows(warehouse, cluster_id, landed, protocol)
-        new |= {table.name: keep(new[table.name], is_small=True) for table in REQUESTS}  # looked at again and again
+        new = _with_kept_requests(new_rows(warehouse, cluster_id, landed, protocol), keep)
         stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
         profile = protocol.what_if(has_outsiders=_has_outsiders(landed, new))
         until_us = _moment(new, stands, profile)
@@ -67,11 +66,15 @@ def _settled(until_us: int, stands: Timelines, profile: Profile, keep: Keep) -> 
 
 
 def _tail(landed: Landed, settled: Settled, keep: Keep) -> Landed:
-    """What is replayed; a replay reads it more than once, and what has landed is to be looked through once."""
-    tail = tail_of(landed, settled.since_us)
-    tail |= {table.name: keep(tail[table.name], is_small=True) for table in REQUESTS}
+    """What is replayed."""
+    tail = _with_kept_requests(tail_of(landed, settled.since_us), keep)
     _require_plain(tail, settled)
     return tail
+
+
+def _with_kept_requests(few: Landed, keep: Keep) -> Landed:
+    """Some landed rows, the requests among them kept: they are looked at again and again."""
+    return {**few, **{table.name: keep(few[table.name], is_small=True) for table in REQUESTS}}
 
 
 def _requests(tail: Landed) -> int:

@@ -1,4 +1,4 @@
-"""Stages that are read more than once are kept while a job needs them."""
+"""Stages that are read more than once are kept while a job needs them: large ones on disk, small ones in memory."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ from schemas.tables import (
 )
 
 HOW = "spark.tidegauge.keep"
-"""Setting of what is done with large stages: `persist` (the default: on disk), or `checkpoint`, which also cuts the
-plan off.
+"""Setting of what is done with large stages: `persist` (the default), or `checkpoint`, which also cuts the plan off.
 
 Each step of a plan is analysed, and described to listeners, with all that is below it: with few rows that is half
 of the time, with many stages most of the heap. A local checkpoint dies with its executor, so it is for a session of
 one machine; there small stages are always cut off."""
 
+ON_DISK, IN_MEMORY = StorageLevel.DISK_ONLY, StorageLevel.MEMORY_AND_DISK_DESER
+"""Where a stage is kept, a large one on disk: in a heap that such fill, Java looks for room a sixth of the time and
+more, and sorts have less of it (docs/adr/0010)."""
 
 FEW_ROWS = frozenset(
     table.name
@@ -98,15 +100,14 @@ def keeping() -> Iterator[Keep]:
 
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
         if not is_small:
-            return kept_as_it_is(stage)
+            return kept_as_it_is(stage, ON_DISK)
         with few_tasks(stage.sparkSession):  # it is planned now
-            return without_its_plan(stage) if is_of_one_machine(stage) else kept_as_it_is(stage)
+            return without_its_plan(stage) if is_of_one_machine(stage) else kept_as_it_is(stage, IN_MEMORY)
 
-    def kept_as_it_is(stage: DataFrame) -> DataFrame:
+    def kept_as_it_is(stage: DataFrame, level: StorageLevel) -> DataFrame:
         if stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
             return without_its_plan(stage)
-        # In a heap that it fills, Java looks for room a sixth of the time, and the sorts have less.
-        kept.append(stage.persist(StorageLevel.DISK_ONLY))
+        kept.append(stage.persist(level))
         return kept[-1]
 
     try:

@@ -7,7 +7,7 @@ followed the last word of a replica that is heard from again.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame
@@ -29,6 +29,8 @@ _TIMED = (
 )  # fmt: skip
 _PAIR = (*C.PARTITION_KEY, C.REPLICA_ID)
 _ON_PAIR = [str(column) for column in _PAIR]
+_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
+_ON_BROKER = [str(column) for column in _BROKER]
 _IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED.value}'"
 """SQL: nobody can tell the state to the step."""
 _LATELY = "INTERVAL 10 SECONDS"
@@ -46,8 +48,7 @@ def reach_us(profile: Profile, apart_us: int = _APART_US) -> Column:
 
 def first_news(new: Mapping[str, DataFrame]) -> DataFrame:
     """One row: `first_us`, when the first of the news was, of whatever cluster; NULL if there are none."""
-    times = reduce(DataFrame.unionByName, [_first_of(new[table.name]) for table in _TIMED])
-    return times.agg(F.unix_micros(F.min("at")).alias(FIRST_US))
+    return _times(new).agg(F.unix_micros(F.min("at")).alias(FIRST_US))
 
 
 def settled_until(
@@ -60,7 +61,7 @@ def settled_until(
     """
     lately = F.timestamp_micros(F.lit(first_us).cast("bigint")) - F.expr(_LATELY)
     limits = (
-        *[_first_of(new[table.name]) for table in _TIMED],
+        _times(new),
         _first_setting(new[T.SETTINGS.name]),
         _ends_of_leaders(new, stands.leader_timeline, lately),
         _open_ends(new, stands.replica_timeline, lately),
@@ -71,9 +72,10 @@ def settled_until(
     return earliest.select(C.CLUSTER_ID, (F.unix_micros("at") - reach_us(profile)).alias(UNTIL_US))
 
 
-def _first_of(new: DataFrame) -> DataFrame:
-    """One row per row: its time."""
-    return new.select(C.CLUSTER_ID, F.col(C.EVENT_TIME).alias("at"))
+def _times(new: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per row that has a time: that."""
+    times = [new[table.name].select(C.CLUSTER_ID, F.col(C.EVENT_TIME).alias("at")) for table in _TIMED]
+    return reduce(DataFrame.unionByName, times)
 
 
 def _first_setting(new: DataFrame) -> DataFrame:
@@ -81,26 +83,31 @@ def _first_setting(new: DataFrame) -> DataFrame:
     return new.select(C.CLUSTER_ID, F.coalesce(C.EVENT_TIME, F.timestamp_micros(F.lit(0))).alias("at"))
 
 
+def _of_late_first(
+    find: Callable[[DataFrame, DataFrame], DataFrame], rows: DataFrame, is_of_late: Column, of: DataFrame, on: list[str]
+) -> DataFrame:
+    """Return what `find` finds for each row of `of`: in the rows of late, and where nothing is found there in all.
+
+    To group all rows is dear; most ends are of late, in files of their own.
+    """
+    recent = find(rows.where(is_of_late), of)
+    silent = of.join(F.broadcast(recent), on, "left_anti")
+    return recent.unionByName(find(rows, silent))
+
+
 def _ends_of_leaders(new: Mapping[str, DataFrame], leader_timeline: DataFrame, lately: Column) -> DataFrame:
     """One row per broker that is heard from again: when the last event at it as a leader was, as far as was known."""
-    broker: list[str] = [C.CLUSTER_ID, C.BROKER_ID]
-    heard = reduce(
-        DataFrame.unionByName, [_brokers(new[t.name]) for t in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)]
-    ).distinct()
+    heard = [new[table.name].select(*_BROKER).distinct() for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)]
     led = leader_timeline.withColumnRenamed(C.LEADER_ID, C.BROKER_ID)
-
-    def last(events: DataFrame, of: DataFrame) -> DataFrame:
-        known = events.join(F.broadcast(of), broker, "left_semi")
-        return known.groupBy(*broker).agg(F.max(C.EVENT_TIME).alias("at"))
-
-    # Most ends are of late, in files of their own: the others are looked for where any is missing.
-    recent = last(led.where(F.col(C.EVENT_TIME) > lately), heard)
-    silent = heard.join(F.broadcast(recent), broker, "left_anti")
-    return recent.unionByName(last(led, silent)).select(C.CLUSTER_ID, "at")
+    of_late = F.col(C.EVENT_TIME) > lately
+    again = reduce(DataFrame.unionByName, heard).distinct()
+    return _of_late_first(_last_led, led, of_late, again, _ON_BROKER).select(C.CLUSTER_ID, "at")
 
 
-def _brokers(new: DataFrame) -> DataFrame:
-    return new.select(C.CLUSTER_ID, C.BROKER_ID).distinct()
+def _last_led(events: DataFrame, of: DataFrame) -> DataFrame:
+    """One row per broker in `of` with events: when its last one was."""
+    known = events.join(F.broadcast(of), _ON_BROKER, "left_semi")
+    return known.groupBy(*_BROKER).agg(F.max(C.EVENT_TIME).alias("at"))
 
 
 def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame, lately: Column) -> DataFrame:
@@ -113,9 +120,8 @@ def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame, lately
     still = F.col(C.VALID_TO).isNull() & F.expr(_IS_BOUNDED) & (F.col(C.ROLE) == Role.FOLLOWER.value)
     again = F.broadcast(fetched.unionByName(roles).distinct())
     opened = replica_timeline.where(still).select(*_PAIR).join(again, _ON_PAIR, "left_semi").distinct()
-    recent = _last_known(replica_timeline.where((F.col(C.VALID_TO) > lately) & ~F.expr(_IS_BOUNDED)), opened)
-    silent = opened.join(F.broadcast(recent), _ON_PAIR, "left_anti")
-    return recent.unionByName(_last_known(replica_timeline, silent)).select(C.CLUSTER_ID, "at")
+    of_late = (F.col(C.VALID_TO) > lately) & ~F.expr(_IS_BOUNDED)
+    return _of_late_first(_last_known, replica_timeline, of_late, opened, _ON_PAIR).select(C.CLUSTER_ID, "at")
 
 
 def _last_known(states: DataFrame, of: DataFrame) -> DataFrame:

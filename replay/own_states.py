@@ -50,19 +50,15 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     so_far = in_order.rowsBetween(FIRST, NOW)
     columns: dict[str, Column] = {LEADER_CHANGES: ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))}
 
-    def last(value: Column) -> Column:
-        return F.coalesce(carried(value, so_far), F.lit(UNKNOWN_OFFSET))
-
     for i in range(slots):
         leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
         # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
         leo = F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
         witnessed = F.when(~leads & _witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
+        hw = F.when(leads, F.col(C.HIGH_WATERMARK)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
         columns[slot_column(OWN_LEO, i)] = F.coalesce(carried_or_raised(leo, witnessed, so_far), F.lit(UNKNOWN_OFFSET))
-        columns[slot_column(OWN_HW, i)] = last(
-            F.when(leads, F.col(C.HIGH_WATERMARK)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
-        )
+        columns[slot_column(OWN_HW, i)] = F.coalesce(carried(hw, so_far), F.lit(UNKNOWN_OFFSET))
         said = F.struct(
             (own & F.col(_IS_LEFT_OPEN)).alias("may_be"),
             F.col(C.LOG_END_OFFSET).alias("leo"),

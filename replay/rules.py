@@ -144,12 +144,9 @@ def within(window: WindowSpec, variable: str, slot: int | None = None, *, has_bo
     value = _assigned(variable, slot, at_least=False)
     if CARRIED[variable] is Carry.GREATEST:
         return F.max(value).over(window)
-    is_bounded = has_bounds and any(rule.at_least for rule in RULES if rule.variable == variable)
-    return (
-        carried_or_raised(value, _assigned(variable, slot, at_least=True), window)
-        if is_bounded
-        else carried(value, window)
-    )
+    if not has_bounds:
+        return carried(value, window)
+    return carried_or_raised(value, _assigned(variable, slot, at_least=True), window)
 
 
 def current(

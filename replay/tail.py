@@ -22,8 +22,8 @@ def tail_of(landed: Mapping[str, DataFrame], since_us: int | Column) -> dict[str
     `since_us` is in microseconds since the epoch, on every broker's own clock.
     """
     produced, fetched = landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]
-    appends = _appends_before(produced.where(_is_earlier(since_us)), landed[T.BROKER_STATEMENTS.name])
-    fetches = standing_fetches(last_fetches(fetched.where(_is_earlier(since_us))))
+    appends = _appends_before(produced.where(~is_later(since_us)), landed[T.BROKER_STATEMENTS.name])
+    fetches = standing_fetches(last_fetches(fetched.where(~is_later(since_us))))
     return {
         **landed,
         T.PRODUCE_EVENTS.name: _later_or(produced, appends, C.on_partition(C.BASE_OFFSET), since_us),
@@ -32,14 +32,9 @@ def tail_of(landed: Mapping[str, DataFrame], since_us: int | Column) -> dict[str
 
 
 def is_later(since_us: int | Column) -> Column:
-    """Return whether the request was answered, or came, at the moment or after it; NULL: neither, as is known."""
+    """Return whether the request was answered, or came, at the moment or after it."""
     since = F.timestamp_micros(F.lit(since_us))
-    # Two plain comparisons, so that files are skipped by the least and greatest time in them; Delta knows no COALESCE.
-    return (F.col(C.EVENT_TIME) >= since) | (F.col(C.RESPONSE_TIME) >= since)
-
-
-def _is_earlier(since_us: int | Column) -> Column:
-    return ~F.coalesce(is_later(since_us), F.lit(False))
+    return (F.col(C.EVENT_TIME) >= since) | F.coalesce(F.col(C.RESPONSE_TIME) >= since, F.lit(False))
 
 
 def _later_or(requests: DataFrame, standing: DataFrame, key: Sequence[str], since_us: int | Column) -> DataFrame:

@@ -92,7 +92,7 @@ def carried(value: Column, window: WindowSpec) -> Column:
 def carried_or_raised(value: Column, at_least: Column, window: WindowSpec) -> Column:
     """Return the last value within `window`, where an event may also tell, `at_least`, what the value is not below.
 
-    A bound holds until the next value. Of two in a row the last holds: they rise, as the HW does that they come of.
+    A bound holds until the next value; of two in a row the last one does.
     """
     return F.greatest(carried(F.coalesce(value, at_least), window), carried(value, window))
 

@@ -9,7 +9,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -19,6 +19,7 @@ from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
     ConfigResource,
+    NewPartitions,
     NewTopic,
     PartitionMetadata,
     ResourceType,
@@ -46,6 +47,8 @@ class Topic:
     replication_factor: int = 3
     acks: str = "all"
     settings: Mapping[str, str] = field(default_factory=dict)
+    keys: int = 0
+    """How many keys its records have, as a compacted topic needs; 0: none."""
 
     def replicas(self, partition: int, brokers: int) -> list[int]:
         """The preferred leader and the brokers next to it."""
@@ -78,6 +81,27 @@ class Admin:
         for topic in topics:
             for partition in range(len(topic.leaders)):
                 self.await_("a leader", (topic.name, partition), lambda found: found.leader == found.replicas[0])
+
+    def delete(self, topic: str) -> None:
+        """Delete a topic, and wait until no broker tells of it."""
+        client = self._client()
+        client.delete_topics([topic], operation_timeout=PATIENCE_SECONDS)[topic].result()
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while topic in _patiently(lambda: self._client().list_topics(timeout=ANSWER_SECONDS).topics):
+            if time.monotonic() > deadline:
+                raise ClusterError(f"topic {topic} is still there {PATIENCE_SECONDS:.0f} s after it was deleted.")
+            time.sleep(POLL_SECONDS)
+
+    def add_partitions(self, topic: Topic, leaders: Sequence[int]) -> None:
+        """Give a topic more partitions, with these preferred leaders, and wait until each has its leader."""
+        had, brokers = len(topic.leaders), len(self._cluster.brokers)
+        grown = replace(topic, leaders=(*topic.leaders, *leaders))
+        added = [grown.replicas(partition, brokers) for partition in range(had, len(grown.leaders))]
+        client = self._client()
+        wanted = NewPartitions(topic.name, new_total_count=len(grown.leaders), replica_assignment=added)
+        client.create_partitions([wanted], request_timeout=PATIENCE_SECONDS)[topic.name].result()
+        for partition in range(had, len(grown.leaders)):
+            self.await_("a leader", (topic.name, partition), lambda found: found.leader != -1)
 
     def leader(self, topic: str, partition: int) -> int:
         """The leader's broker id, -1 where there is none."""

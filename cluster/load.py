@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import threading
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 
 from cluster.admin import Topic
+from cluster.settings import RACK
 
 BATCHES_A_SECOND = 9.0
 SMALL_BATCH, BURST = (1, 10), (60, 150)
@@ -37,7 +39,10 @@ class Load:
         if transactions:
             workers.append(self._transact)
         if consumers:
-            workers += [self._consumer("read_uncommitted"), self._consumer("read_committed")]
+            workers += [
+                self._consumer("read_uncommitted", RACK.format(1)),
+                self._consumer("read_committed", RACK.format(2)),
+            ]
         self._threads = [
             # The place in the seed: each worker draws from its own numbers, whatever the others do meanwhile.
             threading.Thread(target=worker, args=(random.Random(f"{seed}-{place}"),), daemon=True)  # noqa: S311 - a load, no secret
@@ -65,20 +70,22 @@ class Load:
                 partition = draw.randrange(len(topic.leaders))
                 for _ in range(draw.randint(*(BURST if draw.random() < BURST_CHANCE else SMALL_BATCH))):
                     sent += 1
-                    self._send(producer, topic.name, partition, f"{topic.name}-{sent}", topic.acks, self.acked)
+                    self._send(producer, topic, partition, f"{topic.name}-{sent}", topic.acks, self.acked)
                 producer.poll(0)
             producer.flush(FLUSH_SECONDS)
 
         return produce
 
-    def _send(self, producer: Producer, topic: str, partition: int, value: str, acks: str, told: list[Acked]) -> None:
+    def _send(self, producer: Producer, topic: Topic, partition: int, value: str, acks: str, told: list[Acked]) -> None:
         def note(error: KafkaError | None, message: Message) -> None:
             if error is None:
-                at = {"topic": topic, "partition": partition, "offset": message.offset()}
+                at = {"topic": topic.name, "partition": partition, "offset": message.offset()}
                 told.append({**at, "value": value, "acks": acks})
 
-        with suppress(BufferError):  # no broker has taken any for long: this one is not sent
-            producer.produce(topic, value=value, partition=partition, on_delivery=note)
+        # Keys come again in turn: compaction leaves the last record of each.
+        key = f"key-{zlib.crc32(value.encode()) % topic.keys}" if topic.keys else None
+        with suppress(BufferError, KafkaException):  # no broker has taken any for long, or the topic is gone: not sent
+            producer.produce(topic.name, value=value, key=key, partition=partition, on_delivery=note)
 
     def _transact(self, draw: random.Random) -> None:
         """Transactions over all topics, a part of them aborted; after a fatal error another producer goes on."""
@@ -91,7 +98,7 @@ class Load:
                 for _ in range(draw.randint(1, 12)):
                     topic, sent = draw.choice(self._topics), sent + 1
                     partition = draw.randrange(len(topic.leaders))
-                    self._send(producer, topic.name, partition, f"transaction-{sent}", "all", told)
+                    self._send(producer, topic, partition, f"transaction-{sent}", "all", told)
                 producer.flush(TRANSACTION_SECONDS)
                 self._ends.wait(draw.uniform(0, 0.4))  # open for a while: the last stable offset waits
                 ends = producer.abort_transaction if outcome == "aborted" else producer.commit_transaction
@@ -119,13 +126,14 @@ class Load:
             else:
                 return producer
 
-    def _consumer(self, isolation: str) -> Callable[[random.Random], None]:
+    def _consumer(self, isolation: str, rack: str) -> Callable[[random.Random], None]:
         def consume(_draw: random.Random) -> None:
             consumer = Consumer(
                 {
                     **self._common,
                     "group.id": isolation.replace("_", "-"),
                     "isolation.level": isolation,
+                    "client.rack": rack,
                     "auto.offset.reset": "earliest",
                 }
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -66,6 +67,19 @@ class Node:
     def other_disk(self, topic: str, partition: int) -> Path:
         """A log directory that has no log of the partition."""
         return next(disk for disk in self.log_dirs if not (disk / f"{topic}-{partition}").exists())
+
+    def lose_disk(self) -> None:
+        """Its last disk is somewhere else from now on; what the process has open there it goes on writing."""
+        self.log_dirs[-1].rename(self._lost)
+
+    def give_disk_back(self) -> None:
+        """The lost disk is where it was."""
+        shutil.rmtree(self.log_dirs[-1], ignore_errors=True)
+        self._lost.rename(self.log_dirs[-1])
+
+    @property
+    def _lost(self) -> Path:
+        return self.folder / "lost"
 
     @property
     def logs(self) -> Path:

@@ -32,6 +32,9 @@ SMALL = {
 }
 """Several brokers share a laptop."""
 
+RACK = "rack-{}"
+"""Rack of a broker, by its id: it matters where consumers may read from the replica next to them."""
+
 
 def controller_properties(port: int, data: Path, settings: Mapping[str, str]) -> str:
     """server.properties of the controller."""
@@ -54,6 +57,7 @@ def broker_properties(
         {
             "process.roles": "broker",
             "node.id": str(broker),
+            "broker.rack": RACK.format(broker),
             "listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
             **_quorum(controller_port, log_dirs),
@@ -84,6 +88,7 @@ def zookeeper_broker_properties(
     return _render(
         {
             "broker.id": str(broker),
+            "broker.rack": RACK.format(broker),
             "listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "advertised.listeners": f"PLAINTEXT://127.0.0.1:{port}",
             "zookeeper.connect": f"127.0.0.1:{zookeeper_port}",

@@ -99,6 +99,29 @@ class Stage:
         self.cluster.brokers[broker].start()
         self.cluster.brokers[broker].wait_started()
 
+    def kill_controller(self) -> None:
+        """SIGKILL to the controller or the ZooKeeper: brokers go on, and no ISR changes."""
+        self.note("kill -9 the controller")
+        self.cluster.controller.kill()
+
+    def start_controller(self) -> None:
+        """Start it again, on the data it has."""
+        self.note("start the controller")
+        self.cluster.controller.start()
+        self.cluster.controller.wait_started()
+
+    def lose_disk(self, broker: int) -> None:
+        """Take the last disk of a broker away, which finds out when it next writes a checkpoint there."""
+        self.note(f"take the last disk of broker {broker} away")
+        self.cluster.brokers[broker].lose_disk()
+
+    def give_disk_back(self, broker: int) -> None:
+        """Shut the broker down, put its disk back as it was, and start it."""
+        self.stop(broker)
+        self.note(f"give broker {broker} its disk back")
+        self.cluster.brokers[broker].give_disk_back()
+        self.start(broker)
+
     def await_leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
         """Wait for a leader, for another one than was; the new leader."""
         self.admin.await_("a leader", (topic, partition), lambda found: found.leader not in {-1, other_than})
@@ -131,6 +154,18 @@ class Stage:
         """DeleteRecords below an offset, or below the high watermark (-1)."""
         start = self.admin.delete_records(topic, partition, offset)
         self.note(f"DeleteRecords of {topic}-{partition}: log start offset {start}")
+
+    def create_anew(self, topic: Topic) -> None:
+        """Delete a topic and create one of the same name."""
+        self.note(f"delete topic {topic.name}")
+        self.admin.delete(topic.name)
+        self.note(f"create topic {topic.name}")
+        self.admin.create([topic])
+
+    def add_partitions(self, topic: Topic, *leaders: int) -> None:
+        """Give a topic more partitions."""
+        self.note(f"add {len(leaders)} partitions to {topic.name}")
+        self.admin.add_partitions(topic, leaders)
 
     def reassign(self, moves: Mapping[tuple[str, int], Sequence[int]]) -> None:
         """Give partitions new replicas and wait until they have them."""

@@ -104,14 +104,26 @@ def _fencings(begun: DataFrame, registrations: DataFrame) -> DataFrame:
 
 
 def _restarts(begun: DataFrame, restarts: DataFrame) -> DataFrame:
-    """One row per restart of a follower, in the leadership of the epoch it found; its own clock is all there is."""
-    leaders = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID).distinct()
-    found = restarts.withColumnRenamed(C.BROKER_ID, "restarted").join(leaders, C.on_partition(C.LEADER_EPOCH))
+    """One row per restart of a follower, in the leadership of the epoch it found; its own clock is all there is.
+
+    In an epoch without a leader nothing is appended: the next one finds the log as it was loaded.
+    """
+    of_partition = begun.groupBy(*C.PARTITION_KEY).agg(
+        F.collect_set(F.struct(C.LEADER_EPOCH, C.LEADER_ID)).alias("leaders")
+    )
+    led = F.transform("leaders", lambda it: it[C.LEADER_EPOCH])
+    is_led = F.array_contains(led, F.col(C.LEADER_EPOCH))
+    found = (
+        restarts.withColumnRenamed(C.BROKER_ID, "restarted")
+        .join(of_partition, C.on_partition())
+        .withColumn(C.LEADER_EPOCH, F.when(is_led, F.col(C.LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH) + 1))
+        .withColumn("leader", F.explode(F.filter("leaders", lambda it: it[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH))))
+    )
     return shaped(
         found,
         event(N.REPLICA_RESTART),
         **{
-            C.BROKER_ID: F.col(C.LEADER_ID),
+            C.BROKER_ID: F.col("leader")[C.LEADER_ID],
             C.REPLICA_ID: F.col("restarted"),
             N.EVENT_US: F.col(START_US),
             C.FETCH_OFFSET: F.col(LOADED_LEO),

@@ -48,7 +48,8 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`."""
     in_order = history(has_returns=profile.has_returns)
     so_far = in_order.rowsBetween(FIRST, NOW)
-    columns: dict[str, Column] = {LEADER_CHANGES: ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))}
+    differs = ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))
+    columns: dict[str, Column] = {LEADER_CHANGES: is_event(EventType.BECOME_LEADER) | (differs & ~_comes_before_it())}
 
     for i in range(slots):
         leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
@@ -69,6 +70,12 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")
     return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN)
+
+
+def _comes_before_it() -> Column:
+    """Return whether the event may be from before its leader took the role, as a clock has it: it has no state yet."""
+    is_of_others = is_event(N.FENCING, N.REPLICA_RESTART)
+    return is_of_others & F.col(N.ISR_MASK).isNull() & (F.col(C.LOG_END_OFFSET) < 0)
 
 
 def _with_what_is_told(known: DataFrame) -> DataFrame:

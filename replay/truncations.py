@@ -13,12 +13,20 @@ from replay import names as N
 from replay.profile import Profile
 from replay.settled import Settled, since_then, up_to
 from replay.statements import ROLE_LEOS, is_of
-from replay.windows import FIRST
+from replay.windows import FIRST, carried
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import Method, Role, StatementKind
 
+_TOLD = {
+    StatementKind.TRUNCATION_OUT_OF_RANGE: Method.OUT_OF_RANGE,
+    StatementKind.TRUNCATION_TO_HW: Method.HIGH_WATERMARK,
+}
+"""What a fetcher's line says of the cut that follows, where it is not by the protocol's own rule."""
+_CLOCKS_APART = "INTERVAL 5 SECONDS"
+"""The replica's clock tells of the load, its leaders' of the states before and after."""
+_IS_LOSS = "is_loss"
 _REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
 _CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
 
@@ -30,7 +38,7 @@ def truncations(
 
     `statements` are the landed ones, `states` is `replica_rows.replica_states` with its partitions' keys.
     """
-    rebuilt, stated = _rebuilt(states, profile), _stated(statements)
+    rebuilt, stated = _with_losses(_rebuilt(states), statements), _stated(statements)
     if settled is not None:
         rebuilt, stated = since_then(rebuilt, settled), stated.where(~up_to(settled.since_us, C.EVENT_TIME))
     both = (
@@ -38,6 +46,8 @@ def truncations(
         .alias("rebuilt")
         .join(_numbered(stated).alias("stated"), [*_REPLICA, C.TO_OFFSET, "number"], "full")
     )
+    is_stated = F.coalesce(C.IS_STATED, F.lit(False))
+    by_restart = ~is_stated & (F.col(N.IS_RESTART) | F.col(f"rebuilt.{_IS_LOSS}"))
 
     def either(first: str, second: str, column: str) -> Column:
         return F.coalesce(F.col(f"{first}.{column}"), F.col(f"{second}.{column}")).alias(column)
@@ -46,8 +56,10 @@ def truncations(
         *_REPLICA, C.TO_OFFSET,
         *[either("rebuilt", "stated", c) for c in (C.CAPTURE_ID, *_CUT)],
         *[either("stated", "rebuilt", c) for c in (C.LEADER_EPOCH, C.EVENT_TIME)],
-        F.coalesce(C.METHOD, F.lit(profile.truncation)).alias(C.METHOD),
-        F.coalesce(C.IS_STATED, F.lit(False)).alias(C.IS_STATED),
+        F.when(by_restart, Method.RESTART.value)
+        .otherwise(F.coalesce("said_method", F.lit(profile.truncation)))
+        .alias(C.METHOD),
+        is_stated.alias(C.IS_STATED),
     )  # fmt: skip
     return T.TRUNCATIONS.conform(rows.withColumn(C.FROM_OFFSET, _from_where_the_last_ended()))
 
@@ -64,47 +76,75 @@ def _from_where_the_last_ended() -> Column:
 
 
 def _numbered(cuts: DataFrame) -> DataFrame:
-    """Return the cuts with their number among those of the replica to the same offset."""
-    same = Window.partitionBy(*_REPLICA, C.TO_OFFSET).orderBy(C.LEADER_EPOCH, C.EVENT_TIME)
+    """Return the cuts with their number among those of the replica to the same offset; of losses no line tells."""
+    same = Window.partitionBy(*_REPLICA, C.TO_OFFSET).orderBy(_IS_LOSS, C.LEADER_EPOCH, C.EVENT_TIME)
     return cuts.withColumn("number", F.row_number().over(same))
 
 
-def _rebuilt(states: DataFrame, profile: Profile) -> DataFrame:
+def _rebuilt(states: DataFrame) -> DataFrame:
     """One row per place where a replica's own LEO goes back."""
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
     leo_before = F.lag(C.LOG_END_OFFSET).over(of_replica)
+    last_told = F.when(~F.col("leo_before").eqNullSafe(F.col(C.LOG_END_OFFSET)), F.col(C.VALID_FROM))
     is_cut = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.LOG_END_OFFSET) < F.col("leo_before"))
     # States lie in the order of their replica; that of their partition is a sort, of those alone that were cut.
-    cut = states.withColumn("leo_before", leo_before).where(is_cut).select(N.PARTITION_NUMBER).distinct()
-    cut_at_all = states.join(F.broadcast(cut), N.PARTITION_NUMBER, "left_semi")
+    compared = states.withColumn("leo_before", leo_before)
+    cut = compared.where(is_cut).select(N.PARTITION_NUMBER).distinct()
+    cut_at_all = compared.join(F.broadcast(cut), N.PARTITION_NUMBER, "left_semi")
     of_partition = Window.partitionBy(N.PARTITION_NUMBER).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
     leader_hw = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK))
-    method = F.when(F.col(N.IS_RESTART), Method.RESTART.value).otherwise(F.lit(profile.truncation))
     return cut_at_all.select(
         *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
         F.col(C.VALID_FROM).alias(C.EVENT_TIME),
-        leo_before.alias(C.FROM_OFFSET),
+        F.col("leo_before").alias(C.FROM_OFFSET),
         F.col(C.LOG_END_OFFSET).alias(C.TO_OFFSET),
         F.lag(C.HIGH_WATERMARK).over(of_replica).alias(C.HIGH_WATERMARK_BEFORE),
         F.coalesce(F.max(leader_hw).over(of_partition.rowsBetween(FIRST, -1)), F.lit(UNKNOWN_OFFSET)).alias(
             C.PARTITION_HIGH_WATERMARK_BEFORE
         ),
-        method.alias(C.METHOD),
+        N.IS_RESTART,
+        carried(last_told, of_replica.rowsBetween(FIRST, -1)).alias("since"),
     ).where((F.col(C.TO_OFFSET) >= 0) & (F.col(C.TO_OFFSET) < F.col(C.FROM_OFFSET)))  # fmt: skip
 
 
+def _with_losses(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:
+    """Return the cuts with `is_loss`: the replica loaded a log of just that length since it was last known longer.
+
+    Its unflushed tail was gone (`LogLoader`). In which epoch it then was told its role may be known of no leader.
+    """
+    loads = (
+        statements.where(is_of(StatementKind.LOADED_LEO))
+        .groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), F.col(C.OFFSET).alias(C.TO_OFFSET))
+        .agg(F.collect_list(C.EVENT_TIME).alias("loads"))
+    )
+    first, last = F.expr(f"since - {_CLOCKS_APART}"), F.expr(f"{C.EVENT_TIME} + {_CLOCKS_APART}")
+    has_loaded = F.exists("loads", lambda at: at.between(first, last))
+    cut_to: list[str] = [*_REPLICA, C.TO_OFFSET]
+    with_loads = rebuilt.join(F.broadcast(loads), cut_to, "left")
+    return with_loads.withColumn(_IS_LOSS, F.coalesce(has_loaded, F.lit(False))).drop("loads", "since")
+
+
 def _stated(statements: DataFrame) -> DataFrame:
-    """One row per "Truncating to offset" line, with the LEO the replica last stated before it, by its own clock."""
-    own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
-    before = own.rowsBetween(FIRST, -1)
+    """One row per "Truncating to offset" line, with what the replica last stated before it, by its own clock.
+
+    That is its LEO, and why it cuts: `said_method`, NULL where that is as the protocol has it (AbstractFetcherThread:
+    `truncateToHighWatermark` for a log without epochs, `fetchOffsetAndTruncate` for OFFSET_OUT_OF_RANGE).
+    """
+    says_why = is_of(*_TOLD)  # beside TRUNCATION_TARGET, of the same line: it has the last word
+    in_order = (C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE, says_why, C.KIND)
+    before = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(*in_order).rowsBetween(FIRST, -1)
     says_leo = is_of(*ROLE_LEOS, StatementKind.LOADED_LEO)
+    aims = is_of(StatementKind.TRUNCATION_TARGET, *_TOLD)
     said = statements.withColumns(
         {
-            "leo_said": F.last(F.when(says_leo, F.col(C.OFFSET)), ignorenulls=True).over(before),
-            "epoch_said": F.last(F.when(says_leo, F.col(C.LEADER_EPOCH)), ignorenulls=True).over(before),
+            "leo_said": carried(F.when(says_leo, F.col(C.OFFSET)), before),
+            "epoch_said": carried(F.when(says_leo, F.col(C.LEADER_EPOCH)), before),
+            "aim": carried(F.when(aims, F.struct(C.KIND, C.OFFSET)), before),
         }
     )
     cut = said.where(F.col(C.KIND) == StatementKind.TRUNCATED_TO.value)
+    methods = F.create_map(*[F.lit(word.value) for pair in _TOLD.items() for word in pair])
+    aim = F.when(F.col("aim")[C.OFFSET] == F.col(C.OFFSET), F.col("aim")[C.KIND])
     leo = F.when(F.col("leo_said") > F.col(C.OFFSET), F.col("leo_said")).otherwise(UNKNOWN_OFFSET)
     return cut.select(
         *C.PARTITION_KEY,
@@ -116,4 +156,6 @@ def _stated(statements: DataFrame) -> DataFrame:
         F.col(C.OFFSET).alias(C.TO_OFFSET),
         *[F.lit(UNKNOWN_OFFSET).cast("bigint").alias(c) for c in _CUT[1:]],
         F.lit(True).alias(C.IS_STATED),
+        F.lit(False).alias(_IS_LOSS),
+        methods[aim].alias("said_method"),
     )

@@ -72,9 +72,10 @@ def replayed(
 
 
 def by_topic(frame: DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """The rows of a timeline by topic, in the order of leader epoch and event."""
+    """The rows of a timeline, or of the truncations, by topic: in the order of leader epoch and event, or of time."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for row in sorted(frame.collect(), key=lambda row: (row["leader_epoch"], row["event_seq"])):
+    in_order = ("leader_epoch", "event_seq" if "event_seq" in frame.columns else "event_time")
+    for row in sorted(frame.collect(), key=lambda row: [row[name] for name in in_order]):
         found[row["topic"]].append(row.asDict(recursive=True))
     return found
 

@@ -11,7 +11,9 @@ from typing import Any, cast
 import pytest
 
 import cluster.chaos
-import cluster.scenarios  # noqa: F401 - declares them
+import cluster.scenarios
+import cluster.upkeep  # noqa: F401 - declares them
+from cluster.admin import Topic
 from cluster.brokers import Cluster
 from cluster.scenario import CLICKS, SCENARIOS, Scenario
 from cluster.stage import Stage
@@ -22,6 +24,7 @@ class Actor:
     """A node that only remembers what state it is in."""
 
     state: str = "up"
+    has_disk: bool = True
 
     def _become(self, state: str, *allowed: str) -> None:
         assert self.state in allowed, f"{state} after {self.state}"
@@ -57,6 +60,18 @@ class Actor:
         """There is one."""
         return Path(f"/disk/{topic}-{partition}")
 
+    def lose_disk(self) -> None:
+        """A running one, once."""
+        assert self.has_disk
+        assert self.state == "up"
+        self.has_disk = False
+
+    def give_disk_back(self) -> None:
+        """One that is down and has lost it."""
+        assert not self.has_disk
+        assert self.state == "down"
+        self.has_disk = True
+
 
 @dataclass
 class Office:
@@ -64,6 +79,7 @@ class Office:
 
     assigned: dict[tuple[str, int], Sequence[int]]
     asked: list[str] = field(default_factory=list)
+    deleted: set[str] = field(default_factory=set)
 
     def leader(self, topic: str, partition: int) -> int:
         """The preferred one."""
@@ -86,6 +102,21 @@ class Office:
         assert of in self.assigned
         assert callable(is_so)
         self.asked.append(what)
+
+    def create(self, topics: Sequence[Topic]) -> None:
+        """There it is again."""
+        assert {topic.name for topic in topics} == self.deleted
+        self.deleted.clear()
+
+    def delete(self, topic: str) -> None:
+        """Gone, until it is created."""
+        assert topic in {of[0] for of in self.assigned}
+        self.deleted.add(topic)
+
+    def add_partitions(self, topic: Topic, leaders: Sequence[int]) -> None:
+        """More of one that is there."""
+        assert (topic.name, len(topic.leaders)) not in self.assigned
+        assert leaders
 
     def elect(self, partitions: Sequence[tuple[str, int]], *, unclean: bool = False) -> None:
         """Nothing to elect."""
@@ -132,11 +163,13 @@ def rehearse(scenario: Scenario, seed: int = 1) -> tuple[list[str], dict[int, Ac
     """The acts of a scenario, and in what state it leaves the brokers."""
     told: list[str] = []
     actors = {broker: Actor() for broker in (1, 2, 3)}
-    nodes = cast(Cluster, SimpleNamespace(brokers=actors))
+    controller = Actor()
+    nodes = cast(Cluster, SimpleNamespace(brokers=actors, controller=controller))
     stage = Rehearsal(nodes, scenario.topics, seed, scenario.seconds, told.append)
     topics = {topic.name: topic for topic in scenario.topics}
     stage.admin = cast(Any, Office({of: topics[of[0]].replicas(of[1], 3) for of in stage.partitions}))
     scenario.script(stage)
+    assert controller.state == "up"
     return told, actors
 
 
@@ -146,6 +179,7 @@ def test_a_script_leaves_every_broker_up(scenario: Scenario) -> None:
     _, actors = rehearse(scenario)
 
     assert {actor.state for actor in actors.values()} == {"up"}
+    assert all(actor.has_disk for actor in actors.values())
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)

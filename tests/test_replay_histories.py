@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -36,9 +37,29 @@ def disagreements(spark: SparkSession, drawn: list[History], **facts: bool) -> l
     spoken = each_by_its_own({each.name: profile(each) for each in drawn}).what_if(**facts)
     with replayed(spark, combined(drawn), MOST_REPLICAS, spoken) as timelines:
         leaders, replicas = by_topic(timelines.leader_timeline), by_topic(timelines.replica_timeline)
+        cuts = by_topic(timelines.truncations)
     different = ((each, disagreement(each.name, each.expected_leader, leaders[each.name])) for each in drawn)
     found = [f"{how}\n{each.text()}" for each, how in different if how]
-    return found + [f"{row}\n{each.text()}" for each in drawn for row in never_had(each, replicas[each.name])]
+    found += [f"{row}\n{each.text()}" for each in drawn for row in never_had(each, replicas[each.name])]
+    return found + [f"{cut}\n{each.text()}" for each in drawn for cut in differing_cuts(each, cuts[each.name])]
+
+
+def differing_cuts(each: History, rebuilt: list[Row]) -> list[str]:
+    """The truncations, each by its replica, where it cut to and its method, that only one of the two has.
+
+    But for what a process lost as it ended: that it had it may be known to nobody. And but for replicas that were
+    dropped from the assignment: their log was deleted, and begins anew.
+    """
+
+    def counted(rows: list[Row]) -> Counter[tuple[int, int, str]]:
+        return Counter((row["replica_id"], row["to_offset"], row["method"]) for row in rows)
+
+    expected, found = counted(each.expected_truncations), counted(rebuilt)
+    assignments = [set(row["replicas"]) for row in each.landing["leader_changes"] if row["replicas"]]
+    dropped = set.union(*assignments) - set.intersection(*assignments)
+    missing = [cut for cut in expected - found if cut[2] != "restart"]
+    extra = [cut for cut in found - expected if cut[0] not in dropped]
+    return [f"truncated, not rebuilt: {cut}" for cut in missing] + [f"rebuilt, not truncated: {cut}" for cut in extra]
 
 
 def never_had(each: History, rebuilt: list[Row]) -> list[Row]:

@@ -9,6 +9,9 @@ from tests.twin.leader import Leader, Registration, Rules
 from tests.twin.log import UNKNOWN, Log, Record
 from tests.twin.rows import Row, Rows, at
 
+WHY = {"out_of_range": "truncation_out_of_range", "high_watermark": "truncation_to_high_watermark"}
+"""What a fetcher says of a cut that is not by the answer to an epoch; of the oldest rule it says nothing."""
+
 
 @dataclass
 class Clock:
@@ -187,9 +190,12 @@ class Cluster:
         return row
 
     def truncate(self, broker: Broker, target: int, method: str) -> None:
-        """Cut a replica's log and say so, as the broker's log would."""
+        """Cut a replica's log and say so, as its log would, and its fetcher why, if it has a line for that."""
         log, now = broker.log, self.clock.now
         from_offset, high_watermark = log.log_end_offset, log.high_watermark
+        if says := WHY.get(method if method != self.rules.profile.truncation else ""):
+            self.rows.state("truncation_target", broker.id, now, broker.leader_epoch, target)
+            self.rows.state(says, broker.id, now, broker.leader_epoch, target)
         log.truncate_to(target)
         kind = "truncated_to" if target < from_offset else "truncated_without_effect"
         self.rows.state(kind, broker.id, now, broker.leader_epoch, min(target, from_offset))

@@ -65,7 +65,9 @@ def _begins_in_sync(slot: int) -> Column:
 
 def is_eligible(slot: int, profile: Profile) -> Column:
     """Return whether the replica may join the ISR: has it fetched as the broker it now is, unfenced (3.6+)."""
-    has_fetched = (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~F.col(slot_column(N.IS_REREGISTERED, slot))
+    has_fetched = (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~(
+        F.lit(profile.states_broker_epochs) & F.col(slot_column(N.IS_REREGISTERED, slot))
+    )
     return ~F.lit(profile.eligibility) | (has_fetched & ~in_mask(F.col(N.FENCED_MASK), slot))
 
 

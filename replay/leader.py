@@ -25,11 +25,18 @@ from replay.windows import carried, place, so_far, tenure_before
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
-JOINING_ROUNDS = 2
-"""Who may join depends on the HW, and the HW on who is joining. The HW without joining replicas is right up to the
-first that joins; a second round sees those after it against the HW the first ones held back."""
-
+_MOST_ROUNDS = 4
+"""More would be for a sixth replica, joining in a row with four others."""
 LEADER_VARIABLES = (C.LOG_END_OFFSET, C.LOG_START_OFFSET, N.ISR_MASK, N.ASSIGNED_MASK, N.FENCED_MASK)
+
+
+def joining_rounds(slots: int) -> int:
+    """Return how often it is worked out who joins: that depends on the HW, and the HW on who is joining.
+
+    The HW without joining replicas is right up to the first that joins; the next round sees those after it against
+    the HW that the first ones held back. In a row there may be as many as there are followers.
+    """
+    return min(max(2, slots - 1), _MOST_ROUNDS)
 
 
 def leader_states(ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool = True) -> DataFrame:
@@ -40,7 +47,7 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile, *, has_witne
     """
     known, nobody = with_variables(ordered, slots, profile, has_witnesses=has_witnesses), F.lit(0)
     # With every replica in every ISR nobody waits outside: neither for whom was caught up, nor for who joins.
-    rounds = JOINING_ROUNDS if profile.has_outsiders or profile.has_untold_isr else 0
+    rounds = joining_rounds(slots) if profile.has_outsiders or profile.has_untold_isr else 0
     if rounds:
         known = with_caught_up(known, slots)
     if profile.has_untold_isr:

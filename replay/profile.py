@@ -44,11 +44,13 @@ class Profile:
     """The HW is evaluated when an ISR is committed (3.1; KAFKA-13091), or was by the leader itself (before 2.7-IV2). In
     between its committing waits for the controller, and the HW is evaluated when a smaller ISR is proposed."""
     heeds_divergence: bool | Column = False
-    """A follower takes the HW of a response that tells of divergence, and truncates after that (before 3.4)."""
+    """A follower takes the HW of a response that tells of divergence, and truncates after that (before 3.4.1)."""
     records_divergence: bool | Column = False
     """A leader records the offset of a fetch whose log diverges, too (2.8.0 alone; KAFKA-13141)."""
     records_batch_start: bool | Column = True
     """Of a fetch from within a batch the leader records the batch's first offset (4.0; KAFKA-17803)."""
+    states_broker_epochs: bool | Column = True
+    """A fetch states its sender's broker epoch; without one (-1), any registration will do (3.5-IV1; KIP-903)."""
     fetches_state_epoch: bool | Column = True
     """A fetch says which leader epoch its sender believes in, and is served in no other (2.1; KIP-320)."""
     lag_time_ms: int | Column = 30_000
@@ -111,9 +113,10 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         eligibility=kafka >= (3, 6, 0),
         fenced_may_not_join=kafka >= (3, 3, 0),
         evaluates_commits=kafka >= (3, 1, 0) or not asks_controller,
-        heeds_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka < (3, 4, 0),
+        heeds_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka < (3, 4, 1),
         records_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka == (2, 8, 0),
         records_batch_start=kafka >= (4, 0, 0),
+        states_broker_epochs=min(spoken, kafka) >= (3, 5, 0),
         fetches_state_epoch=min(spoken, kafka) >= (2, 1, 0),
         lag_time_ms=lag,
     )

@@ -48,7 +48,7 @@ class Profile:
     @property
     def heeds_divergence(self) -> bool:
         """A follower takes the HW of a diverging response before it cuts its log (until 3.4)."""
-        return _number(self.kafka_version) < (3, 4)
+        return tuple(int(x) for x in self.kafka_version.split(".")) < (3, 4, 1)
 
     @property
     def records_divergence(self) -> bool:

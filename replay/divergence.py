@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings import finding, text
 from replay.losses import HAD_UP_TO, PREVIOUS_EPOCH, PREVIOUS_LEADER, SPLIT_AT
 from replay.spans import END_LEO, SPAN
+from replay.windows import FIRST, LAST
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import IncidentKind, Severity
@@ -21,7 +22,7 @@ def divergences(
     landed: Mapping[str, DataFrame], lost: DataFrame, took_part: DataFrame, truncations: DataFrame
 ) -> DataFrame:
     """One row per range in which a former leader's log and the new leader's differed, or two dumps differ."""
-    return _of_leaders(lost, took_part, truncations).unionByName(_of_dumps(landed[T.SEGMENT_BATCHES.name]))
+    return _of_leaders(lost, took_part, truncations).unionByName(of_dumps(landed[T.SEGMENT_BATCHES.name]))
 
 
 def _of_leaders(lost: DataFrame, took_part: DataFrame, truncations: DataFrame) -> DataFrame:
@@ -78,21 +79,27 @@ def _fate() -> tuple[Column, Column]:
     return severity, words
 
 
-def _of_dumps(batches: DataFrame) -> DataFrame:
+def of_dumps(batches: DataFrame) -> DataFrame:
     """One row per partition whose brokers' dumps differ: equal batches of two replicas have equal CRCs and epochs.
 
-    Segments are copied byte for byte, so the batches of a base offset are equal or they diverge; compaction leaves
-    shorter ones behind, and these are not compared.
+    Segments are copied byte for byte, so the batches of a base offset are equal or they diverge. Compaction leaves
+    batches of the same offsets with less in them, on each broker at another time: there epochs alone are compared.
     """
-    both = batches.groupBy(*C.PARTITION_KEY, C.BASE_OFFSET, C.LAST_OFFSET).agg(
-        F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
-        F.collect_set(F.struct(C.CRC, C.BATCH_SIZE)).alias("contents"),
-        F.sort_array(F.collect_set(F.struct(C.BROKER_ID, C.LEADER_EPOCH))).alias("held"),
-        F.max(C.CREATE_TIME).alias("created"),
+    both = (
+        _with_gaps(batches)
+        .groupBy(*C.PARTITION_KEY, C.BASE_OFFSET, C.LAST_OFFSET)
+        .agg(
+            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
+            F.collect_set(F.struct(C.CRC, C.BATCH_SIZE)).alias("contents"),
+            F.sort_array(F.collect_set(F.struct(C.BROKER_ID, C.LEADER_EPOCH))).alias("held"),
+            F.max(C.CREATE_TIME).alias("created"),
+            F.bool_or("is_compacted").alias("is_compacted"),
+        )
     )
     epochs = F.array_distinct(F.filter(F.transform("held", lambda it: it[C.LEADER_EPOCH]), lambda it: it >= 0))
     brokers = F.array_distinct(F.transform("held", lambda it: it[C.BROKER_ID]))
-    differ = both.where((F.size(brokers) > 1) & ((F.size("contents") > 1) | (F.size(epochs) > 1)))
+    has_others = (F.size("contents") > 1) & ~F.col("is_compacted")
+    differ = both.where((F.size(brokers) > 1) & (has_others | (F.size(epochs) > 1)))
     rows = differ.groupBy(*C.PARTITION_KEY).agg(
         F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
         F.max(F.array_max(F.transform("held", lambda it: it[C.LEADER_EPOCH]))).alias(C.LEADER_EPOCH),
@@ -114,3 +121,12 @@ def _of_dumps(batches: DataFrame) -> DataFrame:
     )
     still = rows.withColumn(C.ENDED_AT, F.lit(None))
     return finding(still, _KIND, Severity.CRITICAL, evidence, offsets=(F.col("begin"), F.col("end")))
+
+
+def _with_gaps(batches: DataFrame) -> DataFrame:
+    """Return the batches with `is_compacted`: in some broker's dump of the partition offsets are missing."""
+    of_log = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.BASE_OFFSET, C.SOURCE_FILE, C.SOURCE_LINE)
+    so_far = F.max(C.LAST_OFFSET).over(of_log.rowsBetween(FIRST, -1))
+    of_partition = Window.partitionBy(*C.PARTITION_KEY).rowsBetween(FIRST, LAST)
+    has_gap = F.coalesce(F.col(C.BASE_OFFSET) > so_far + 1, F.lit(False))
+    return batches.withColumn("gap", has_gap).withColumn("is_compacted", F.bool_or("gap").over(of_partition))

@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
@@ -75,12 +76,16 @@ class Admin:
             )
             for topic in topics
         ]
-        client = self._client()  # named, here and below: a client without a name ends before it has its answer
-        for created in client.create_topics(wanted, request_timeout=PATIENCE_SECONDS).values():
-            created.result()
+        for one in wanted:
+            # A controller beside ZooKeeper still knows a topic of that name for a while after no broker does.
+            _patiently(partial(self._create_one, one))
         for topic in topics:
             for partition in range(len(topic.leaders)):
                 self.await_("a leader", (topic.name, partition), lambda found: found.leader == found.replicas[0])
+
+    def _create_one(self, wanted: NewTopic) -> None:
+        client = self._client()  # named, here and below: a client without a name ends before it has its answer
+        client.create_topics([wanted], request_timeout=PATIENCE_SECONDS)[wanted.topic].result()
 
     def delete(self, topic: str) -> None:
         """Delete a topic, and wait until no broker tells of it."""

@@ -18,7 +18,7 @@ from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, say
 from jobs.run_config import Configured
-from jobs.step_table import HEAD, lines_of
+from jobs.step_table import HEAD, lines_of, timed
 from jobs.warehouse import Warehouse
 from replay.agreement import agreement, summary
 from replay.known_otherwise import AT_MS, OF, WHAT
@@ -66,7 +66,7 @@ def disagreements(values: DataFrame, most: int) -> list[Row]:
 
 def neighbourhood(warehouse: Warehouse, cluster_id: str | None, value: Row) -> list[Row]:
     """The partition's events around a value, in time order."""
-    near = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id).where(
+    near = timed(warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)).where(
         (F.col(C.TOPIC) == value[C.TOPIC]) & (F.col(C.PARTITION) == value[C.PARTITION])
     )
     at = F.unix_micros(C.EVENT_TIME) / 1000 - F.lit(value[AT_MS])

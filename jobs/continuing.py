@@ -25,9 +25,9 @@ from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, TRUNCATIONS
 
 AFTER = {
-    REPLICA_TIMELINE: "valid_to IS NULL OR valid_to > {moment}",
-    TRUNCATIONS: "event_time > {moment}",
-    LEADER_TIMELINE: "event_time > {moment}",
+    REPLICA_TIMELINE: f"{C.VALID_TO} IS NULL OR {C.VALID_TO} > {{moment}}",
+    TRUNCATIONS: f"{C.EVENT_TIME} > {{moment}}",
+    LEADER_TIMELINE: f"{C.EVENT_TIME} > {{moment}}",
 }
 """By timeline, in the order in which they are written (`replay_marks`): the rows (SQL) that news may change."""
 

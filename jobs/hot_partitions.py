@@ -46,7 +46,7 @@ def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile, assigned: D
     spark = landed[FETCH_EVENTS.name].sparkSession
     least = int(spark.conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
     requests = _times(landed[PRODUCE_EVENTS.name]).unionByName(
-        _times(landed[FETCH_EVENTS.name].where("replica_id >= 0"))
+        _times(landed[FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0))
     )
     counts = requests.groupBy(*C.PARTITION_KEY).agg(
         F.count("*").alias("requests"), F.min("second").alias("first"), F.max("second").alias("last")

@@ -35,12 +35,14 @@ def print_result(spark: SparkSession, statement: str, limit: int) -> None:
 
 
 def statements() -> Iterator[str]:
-    """The statements a person types, each ended by ; at a line's end, until quit or the end of input."""
+    """The statements a person types, each ended by ; at a line's end or by the end of input, until quit."""
     typed: list[str] = []
     while True:
         try:
             line = input("tidegauge> " if not typed else "         > ")
-        except EOFError:
+        except EOFError:  # of a script that was piped in the last line may end without one
+            if typed:
+                yield "\n".join(typed).strip()
             return
         if not typed and line.strip().rstrip(";").lower() in {"quit", "exit"}:
             return

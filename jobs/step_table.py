@@ -5,20 +5,29 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from pyspark.sql import DataFrame, Row
+from pyspark.sql import functions as F
 
 from schemas import columns as C
+
+AT = "at"
+"""string: the time of an event as it is shown, by Spark: Python would show it in this machine's zone."""
 
 HEAD = ("seq", "time (UTC)", "event", "of", "LEO", "remote LEO", "ISR", "HW", str(C.EXACTNESS), "line")
 
 
 def step_rows(events: DataFrame, most: int) -> tuple[list[Row], bool]:
     """The first events of a leader timeline in order, and whether there are more."""
-    rows = events.orderBy(C.LEADER_EPOCH, C.EVENT_SEQ).limit(most + 1).collect()
+    rows = timed(events).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ).limit(most + 1).collect()
     return rows[:most], len(rows) > most
 
 
+def timed(events: DataFrame) -> DataFrame:
+    """The events of a leader timeline with `at`."""
+    return events.withColumn(AT, F.date_format(C.EVENT_TIME, "HH:mm:ss.SSS"))
+
+
 def lines_of(rows: Iterable[Row]) -> list[Sequence[str]]:
-    """The rows as texts, under `HEAD`."""
+    """The rows, `timed`, as texts, under `HEAD`."""
     return [_line(row) for row in rows]
 
 
@@ -28,7 +37,7 @@ def _line(row: Row) -> Sequence[str]:
     isr = " ".join(str(replica) for replica in row[C.ISR] or ()) or "?"
     return (
         f"{row[C.LEADER_EPOCH]}/{row[C.EVENT_SEQ]}",
-        row[C.EVENT_TIME].strftime("%H:%M:%S.%f")[:-3],
+        row[AT],
         row[C.EVENT_TYPE],
         "" if row[C.REPLICA_ID] < 0 else str(row[C.REPLICA_ID]),
         f"{row[C.LEADER_ID]}:{_offset(row[C.LOG_END_OFFSET])}",

@@ -10,6 +10,7 @@ import click
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.alone import alone
 from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
@@ -111,13 +112,14 @@ def what_if(
     """
     target = open_warehouse("what-if", warehouse)
     otherwise = Otherwise(min_isr, lag_time_ms, min_isr_gate)
-    for cluster in landed_clusters(target, cluster_id):
-        outcomes = replay_truncations(target, cluster, [Truncation(rule) for rule in rules] or RULES)
-        rows = outcomes.orderBy(*outcomes.columns).collect()
-        print_table(outcomes.columns, [[str(value) for value in row] for row in rows])
-        if str(otherwise):
-            events = replay_high_watermark(target, cluster, otherwise)
-            print_table(("what if", "events with another HW"), [(str(otherwise), f"{events:,}")])
+    with alone(target.path):
+        for cluster in landed_clusters(target, cluster_id):
+            outcomes = replay_truncations(target, cluster, [Truncation(rule) for rule in rules] or RULES)
+            rows = outcomes.orderBy(*outcomes.columns).collect()
+            print_table(outcomes.columns, [[str(value) for value in row] for row in rows])
+            if str(otherwise):
+                events = replay_high_watermark(target, cluster, otherwise)
+                print_table(("what if", "events with another HW"), [(str(otherwise), f"{events:,}")])
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings import finding, text
-from replay.spans import NUMBER, START_LEO
+from replay.spans import START_LEO
 from schemas import columns as C
 from schemas.kinds import IncidentKind, Severity
 
@@ -18,7 +18,7 @@ def cuts_below_high_watermark(truncations: DataFrame, led: DataFrame) -> DataFra
     leader committed are other records than those which were cut. What the present leader began with is fetched again.
     """
     below = truncations.where(F.col(C.TO_OFFSET) < F.col(C.PARTITION_HIGH_WATERMARK_BEFORE))
-    spans = led.select(*C.PARTITION_KEY, F.col(C.LEADER_EPOCH).alias("epoch"), NUMBER, START_LEO, C.HIGH_WATERMARK)
+    spans = led.select(*C.PARTITION_KEY, F.col(C.LEADER_EPOCH).alias("epoch"), START_LEO, C.HIGH_WATERMARK)
     key = C.on_partition(C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_TIME)
     at_leaders = (
         below.select(*key)

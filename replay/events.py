@@ -11,11 +11,11 @@ from replay import names as N
 from replay.event_shape import shaped
 from replay.event_types import event
 from replay.fencing import AT_US, fencings
-from replay.leaderships import LOADED_HW, START_US
+from replay.leaderships import START_US
 from replay.profile import Profile
 from replay.requested import requests_of_controllers, with_requested
 from replay.requests import appends, fetches
-from replay.restarts import LOADED_LEO
+from replay.restarts import restart_events
 from replay.silence import with_heard_batches
 from replay.statements import is_of
 from replay.told import silences, told_events
@@ -46,7 +46,7 @@ def events(
         fetches(landed, profile),
         _log_starts(landed),
         fenced,
-        _restarts(begun, restarts),
+        restart_events(begun, restarts),
         _ends(ended),
     )
     if profile.has_silence:
@@ -101,35 +101,6 @@ def _fencings(begun: DataFrame, registrations: DataFrame) -> DataFrame:
     """One row per leadership and change of fencing during it."""
     fenced = fencings(begun, registrations)
     return shaped(fenced, event(N.FENCING), **{N.EVENT_US: F.col(AT_US), C.CAPTURE_ID: F.lit("")})
-
-
-def _restarts(begun: DataFrame, restarts: DataFrame) -> DataFrame:
-    """One row per restart of a follower, in the leadership of the epoch it found; its own clock is all there is.
-
-    In an epoch without a leader nothing is appended: the next one finds the log as it was loaded.
-    """
-    of_partition = begun.groupBy(*C.PARTITION_KEY).agg(
-        F.collect_set(F.struct(C.LEADER_EPOCH, C.LEADER_ID)).alias("leaders")
-    )
-    led = F.transform("leaders", lambda it: it[C.LEADER_EPOCH])
-    is_led = F.array_contains(led, F.col(C.LEADER_EPOCH))
-    found = (
-        restarts.withColumnRenamed(C.BROKER_ID, "restarted")
-        .join(of_partition, C.on_partition())
-        .withColumn(C.LEADER_EPOCH, F.when(is_led, F.col(C.LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH) + 1))
-        .withColumn("leader", F.explode(F.filter("leaders", lambda it: it[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH))))
-    )
-    return shaped(
-        found,
-        event(N.REPLICA_RESTART),
-        **{
-            C.BROKER_ID: F.col("leader")[C.LEADER_ID],
-            C.REPLICA_ID: F.col("restarted"),
-            N.EVENT_US: F.col(START_US),
-            C.FETCH_OFFSET: F.col(LOADED_LEO),
-            C.RESPONSE_HIGH_WATERMARK: F.col(LOADED_HW),
-        },
-    )
 
 
 def _ends(ended: DataFrame) -> DataFrame:

@@ -22,11 +22,9 @@ from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType as E
 
-UNKNOWN_MIN_ISR = -1
-
 
 def effective_min_isr() -> Column:
-    """Return min.insync.replicas, at most the replication factor (P:391 effectiveMinIsr); 1 where unknown."""
+    """Return min.insync.replicas, at most as many as replicas (P:391 effectiveMinIsr); the default, 1, if unknown."""
     assigned = F.bit_count(F.col(N.ASSIGNED_MASK)).cast("int")
     return F.when(F.col(C.MIN_ISR) < 0, 1).otherwise(F.least(F.col(C.MIN_ISR), assigned))
 

@@ -14,6 +14,7 @@ from replay.inferred_isr import bounds_of_inferred
 from replay.names import slot_column
 from replay.next_roles import REACHED
 from replay.profile import Profile
+from replay.settings import UNKNOWN_MIN_ISR
 from replay.starts import START_IS_STATED
 from replay.undecided import with_undecided
 from schemas import columns as C
@@ -81,8 +82,8 @@ def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
                 C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
                 C.IS_ISR_INFERRED: F.col(C.IS_ISR_INFERRED) if profile.has_untold_isr else F.lit(False),
                 C.MAXIMAL_ISR: F.when(joining == 0, F.col(C.ISR)).otherwise(with_joining),
-                C.IS_UNDER_MIN_ISR: is_under_min_isr(),
-                C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(F.lit(UNKNOWN_OFFSET)),
+                C.IS_UNDER_MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, is_under_min_isr()),
+                C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(UNKNOWN_MIN_ISR),
                 # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
                 # Where lines name two leaders of an epoch, or a member that is no replica, none is picked silently.
                 C.EXACTNESS: F.when(

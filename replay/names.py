@@ -24,7 +24,7 @@ NEXT_ROLE = "next_role"               # struct<epoch,us,leo,leads,lacks_hw>: the
 IS_HEEDED = "is_heeded"               # bool: the response tells of divergence, and its fetcher took the HW in it before it truncated
 IS_TAKEN = "is_taken"                 # bool: nothing speaks against the fetcher having taken the response
 FOLLOWER_LEO = "follower_leo"         # bigint: the fetcher's own LEO after it took the response; -1 unknown
-ORDER_NS = "order_ns"                 # bigint: place in the leadership; microseconds by the clock, corrected by evidence
+ORDER_NS = "order_ns"                 # bigint: place in the leadership; nanoseconds by the clock, corrected by evidence
 STREAM_RANK = "stream_rank"           # int: which certain order the event belongs to: 0 metadata, 1 appends, 2 + slot fetches
 STREAM_POS = "stream_pos"             # bigint: place within that certain order
 NEW_ISR_MASK = "new_isr_mask"         # int: committed ISR the event brings, as a bit mask of slots; NULL none
@@ -38,7 +38,6 @@ ASSIGNED_MASK = "assigned_mask"       # int: assignment after the event
 IS_REREGISTERED = "is_reregistered"   # bool per slot: registered anew since its last fetch: the leader's broker epoch is old
 FENCED_MASK = "fenced_mask"           # int: fenced replicas after the event
 EPOCH_START = "epoch_start_offset"    # bigint: leaderEpochStartOffset: the leader's LEO when the epoch began for its process
-RECEIVED_HW = "received_high_watermark"  # bigint: the HW in the response
 START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
 RISEN_BEFORE = "risen_before"         # bigint: the same before the event

@@ -10,6 +10,7 @@ from schemas.columns import NO_REPLICA
 from schemas.kinds import StatementKind
 
 MIN_ISR_SETTING = "min.insync.replicas"
+UNKNOWN_MIN_ISR = -1
 CHANGES = "min_isr_changes"
 """array<struct<us,broker_id,value>>: settings of the topic, oldest first."""
 DEFAULTS = "min_isr_defaults"
@@ -48,9 +49,12 @@ def _first_starts(statements: DataFrame) -> DataFrame:
 
 
 def min_isr(at_us: Column, leader_id: Column) -> Column:
-    """Return min.insync.replicas in force at the leader; the topic's, else the broker's, else Kafka's default, 1."""
+    """Return min.insync.replicas in force at the leader: the topic's, else the broker's; -1 where no line tells.
+
+    A broker that starts tells all of its settings, the defaults too.
+    """
     of_topic = F.when(~_is_before_any(at_us, leader_id), _settled_or(CHANGES, _in_force(CHANGES, at_us, leader_id)))
-    return F.coalesce(of_topic, _settled_or(DEFAULTS, _in_force(DEFAULTS, at_us, leader_id)), F.lit(1))
+    return F.coalesce(of_topic, _settled_or(DEFAULTS, _in_force(DEFAULTS, at_us, leader_id)), F.lit(UNKNOWN_MIN_ISR))
 
 
 def _is_before_any(at_us: Column, leader_id: Column) -> Column:

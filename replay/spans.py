@@ -29,7 +29,7 @@ SPAN = (*C.PARTITION_KEY, C.LEADER_EPOCH, NUMBER)
 
 
 def spans(leader_timeline: DataFrame) -> DataFrame:
-    """One row per leadership: `SPAN`, capture_id, leader_id, started_at, last_at and what its columns above say."""
+    """One row per leadership: `SPAN`, capture_id, leader_id, started_at and what its columns above say."""
     begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
     so_far = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ).rowsBetween(FIRST, NOW)
     numbered = leader_timeline.withColumn(NUMBER, F.greatest(F.lit(1), F.sum(begins.cast("int")).over(so_far)))
@@ -39,7 +39,6 @@ def spans(leader_timeline: DataFrame) -> DataFrame:
         F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
         F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
         F.coalesce(F.min(F.when(begins, F.col(C.EVENT_TIME))), F.min(C.EVENT_TIME)).alias(C.STARTED_AT),
-        F.max(C.EVENT_TIME).alias("last_at"),
         # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
         F.max(F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH))).alias(START_LEO),
         F.max(F.when(begins, F.col(C.HIGH_WATERMARK))).alias(START_HW),

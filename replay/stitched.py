@@ -76,7 +76,7 @@ def _lasting(rows: DataFrame) -> DataFrame:
 
 
 def _with_highest_hw(cuts: DataFrame, leaders: DataFrame) -> DataFrame:
-    """Return the truncations that were rebuilt with the highest HW before, of earlier stretches too."""
+    """Return the truncations with the highest HW before, of earlier stretches too."""
     along = Window.partitionBy(*C.PARTITION_KEY).orderBy(STRETCH).rowsBetween(FIRST, -1)
     # Of all others nobody asks; where nothing was cut, which is nearly always, no row is looked at.
     of_cut = leaders.join(F.broadcast(cuts.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
@@ -84,7 +84,5 @@ def _with_highest_hw(cuts: DataFrame, leaders: DataFrame) -> DataFrame:
     highest = of_stretch.agg(F.max(C.HIGH_WATERMARK).alias("highest"))
     earlier = highest.withColumn("earlier", F.max("highest").over(along)).drop("highest")
     known = cuts.join(F.broadcast(earlier), C.on_partition(STRETCH), "left")
-    before = F.col(C.PARTITION_HIGH_WATERMARK_BEFORE)
-    return known.withColumn(
-        C.PARTITION_HIGH_WATERMARK_BEFORE, F.when(before >= 0, F.greatest(before, "earlier")).otherwise(before)
-    )
+    before = F.greatest(C.PARTITION_HIGH_WATERMARK_BEFORE, "earlier")
+    return known.withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, before)

@@ -11,19 +11,15 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.profile import Profile
-from replay.settled import Settled, since_then, up_to
-from replay.statements import ROLE_LEOS, is_of
+from replay.settled import Settled, since_then
+from replay.stated_cuts import SAID_METHOD, stated_cuts
+from replay.statements import is_of
 from replay.windows import FIRST, carried
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import Method, Role, StatementKind
 
-_TOLD = {
-    StatementKind.TRUNCATION_OUT_OF_RANGE: Method.OUT_OF_RANGE,
-    StatementKind.TRUNCATION_TO_HW: Method.HIGH_WATERMARK,
-}
-"""What a fetcher's line says of the cut that follows, where it is not by the protocol's own rule."""
 _CLOCKS_APART = "INTERVAL 5 SECONDS"
 """The replica's clock tells of the load, its leaders' of the states before and after."""
 _IS_LOSS = "is_loss"
@@ -38,16 +34,16 @@ def truncations(
 
     `statements` are the landed ones, `states` is `replica_rows.replica_states` with its partitions' keys.
     """
-    rebuilt, stated = _with_losses(_rebuilt(states), statements), _stated(statements)
+    rebuilt, stated = _with_losses(_rebuilt(states), statements), stated_cuts(statements, states)
     if settled is not None:
-        rebuilt, stated = since_then(rebuilt, settled), stated.where(~up_to(settled.since_us, C.EVENT_TIME))
+        rebuilt, stated = since_then(rebuilt, settled), since_then(stated, settled)
     both = (
-        _numbered(rebuilt)
+        _numbered(rebuilt, _IS_LOSS)
         .alias("rebuilt")
         .join(_numbered(stated).alias("stated"), [*_REPLICA, C.TO_OFFSET, "number"], "full")
     )
     is_stated = F.coalesce(C.IS_STATED, F.lit(False))
-    by_restart = ~is_stated & (F.col(N.IS_RESTART) | F.col(f"rebuilt.{_IS_LOSS}"))
+    by_restart = ~is_stated & (F.col(N.IS_RESTART) | F.col(_IS_LOSS))
 
     def either(first: str, second: str, column: str) -> Column:
         return F.coalesce(F.col(f"{first}.{column}"), F.col(f"{second}.{column}")).alias(column)
@@ -57,7 +53,7 @@ def truncations(
         *[either("rebuilt", "stated", c) for c in (C.CAPTURE_ID, *_CUT)],
         *[either("stated", "rebuilt", c) for c in (C.LEADER_EPOCH, C.EVENT_TIME)],
         F.when(by_restart, Method.RESTART.value)
-        .otherwise(F.coalesce("said_method", F.lit(profile.truncation)))
+        .otherwise(F.coalesce(SAID_METHOD, F.lit(profile.truncation)))
         .alias(C.METHOD),
         is_stated.alias(C.IS_STATED),
     )  # fmt: skip
@@ -75,9 +71,9 @@ def _from_where_the_last_ended() -> Column:
     return F.when(goes_on, last_to).otherwise(F.col(C.FROM_OFFSET))
 
 
-def _numbered(cuts: DataFrame) -> DataFrame:
-    """Return the cuts with their number among those of the replica to the same offset; of losses no line tells."""
-    same = Window.partitionBy(*_REPLICA, C.TO_OFFSET).orderBy(_IS_LOSS, C.LEADER_EPOCH, C.EVENT_TIME)
+def _numbered(cuts: DataFrame, *by: str) -> DataFrame:
+    """Return the cuts with their number among those of the replica to the same offset: by `by`, then in time."""
+    same = Window.partitionBy(*_REPLICA, C.TO_OFFSET).orderBy(*by, C.LEADER_EPOCH, C.EVENT_TIME)
     return cuts.withColumn("number", F.row_number().over(same))
 
 
@@ -122,40 +118,3 @@ def _with_losses(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:
     cut_to: list[str] = [*_REPLICA, C.TO_OFFSET]
     with_loads = rebuilt.join(F.broadcast(loads), cut_to, "left")
     return with_loads.withColumn(_IS_LOSS, F.coalesce(has_loaded, F.lit(False))).drop("loads", "since")
-
-
-def _stated(statements: DataFrame) -> DataFrame:
-    """One row per "Truncating to offset" line, with what the replica last stated before it, by its own clock.
-
-    That is its LEO, and why it cuts: `said_method`, NULL where that is as the protocol has it (AbstractFetcherThread:
-    `truncateToHighWatermark` for a log without epochs, `fetchOffsetAndTruncate` for OFFSET_OUT_OF_RANGE).
-    """
-    says_why = is_of(*_TOLD)  # beside TRUNCATION_TARGET, of the same line: it has the last word
-    in_order = (C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE, says_why, C.KIND)
-    before = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(*in_order).rowsBetween(FIRST, -1)
-    says_leo = is_of(*ROLE_LEOS, StatementKind.LOADED_LEO)
-    aims = is_of(StatementKind.TRUNCATION_TARGET, *_TOLD)
-    said = statements.withColumns(
-        {
-            "leo_said": carried(F.when(says_leo, F.col(C.OFFSET)), before),
-            "epoch_said": carried(F.when(says_leo, F.col(C.LEADER_EPOCH)), before),
-            "aim": carried(F.when(aims, F.struct(C.KIND, C.OFFSET)), before),
-        }
-    )
-    cut = said.where(F.col(C.KIND) == StatementKind.TRUNCATED_TO.value)
-    methods = F.create_map(*[F.lit(word.value) for pair in _TOLD.items() for word in pair])
-    aim = F.when(F.col("aim")[C.OFFSET] == F.col(C.OFFSET), F.col("aim")[C.KIND])
-    leo = F.when(F.col("leo_said") > F.col(C.OFFSET), F.col("leo_said")).otherwise(UNKNOWN_OFFSET)
-    return cut.select(
-        *C.PARTITION_KEY,
-        F.col(C.BROKER_ID).alias(C.REPLICA_ID),
-        C.CAPTURE_ID,
-        F.when(F.col(C.LEADER_EPOCH) >= 0, F.col(C.LEADER_EPOCH)).otherwise(F.col("epoch_said")).alias(C.LEADER_EPOCH),
-        C.EVENT_TIME,
-        leo.alias(C.FROM_OFFSET),
-        F.col(C.OFFSET).alias(C.TO_OFFSET),
-        *[F.lit(UNKNOWN_OFFSET).cast("bigint").alias(c) for c in _CUT[1:]],
-        F.lit(True).alias(C.IS_STATED),
-        F.lit(False).alias(_IS_LOSS),
-        methods[aim].alias("said_method"),
-    )

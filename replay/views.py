@@ -51,7 +51,7 @@ VIEWS = (
         (T.LEADER_TIMELINE,), leader_states,
     ),
     View(
-        "isr_flapping", "How often replicas left the ISR, by follower, by leader and by pair.",
+        "isr_flapping", "How often replicas left the ISR, by follower, by leader, by pair, and in the whole cluster.",
         (T.LEADER_TIMELINE,), isr_flapping,
     ),
     View(

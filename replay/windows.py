@@ -1,4 +1,4 @@
-"""The windows of the engine: every one with an explicit partition, a total order and a frame.
+"""The windows that the engine's modules share: every one with an explicit partition, a total order and a frame.
 
 Functions and not constants: a `WindowSpec` needs a running session, an import must not.
 """
@@ -76,7 +76,7 @@ def tenure_before(*, is_long: bool) -> WindowSpec:
 def history(*, has_returns: bool) -> WindowSpec:
     """All leaderships of the partition in order: for lag, which takes no frame.
 
-    With leaders that return into their tenure (`leaderships.returns`) that is another order than the tenures', and a
+    With leaders that return into their tenure (`Profile.has_returns`) that is another order than the tenures', and a
     sort more; without, tenure, epoch and incarnation rise together.
     """
     sorted_as_tenures = () if has_returns else (TENURE,)

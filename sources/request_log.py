@@ -122,9 +122,7 @@ def _fields() -> list[Column]:
     }
     return [
         header["requestApiVersion"].alias("api_version"),
-        header["correlationId"].alias("correlation_id"),
         F.coalesce(header["clientId"], F.lit("")).alias(C.CLIENT_ID),
-        line["connection"].alias("connection"),
         *[F.round(line[ms] * 1000).cast("bigint").alias(us) for us, ms in times.items()],
         line["request"].alias("request"),
         line["response"].alias("response"),

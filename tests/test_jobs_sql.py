@@ -85,3 +85,13 @@ def test_a_conversation(lake: str, capsys: pytest.CaptureFixture[str], monkeypat
     assert "42" in shown.out
     assert "UNRESOLVED_COLUMN" in shown.err
     assert "1" not in shown.out.splitlines()[-1]
+
+
+def test_a_last_statement_needs_no_semicolon(
+    lake: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a script that is piped in."""
+    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 6 *\n7"))
+
+    assert main(["--warehouse", lake]) == 0
+    assert "42" in capsys.readouterr().out

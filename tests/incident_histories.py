@@ -57,6 +57,20 @@ def said(*epochs: tuple[int, int, list[int], bool | None]) -> Rows:
     }
 
 
+def cut(replica_id: int, epoch: int, begin: int, end: int, **more: Any) -> Given:
+    """A replica's truncation from a LEO to a smaller one."""
+    return {
+        "replica_id": replica_id, "leader_epoch": epoch, "from_offset": begin, "to_offset": end,
+        "high_watermark_before": end, "partition_high_watermark_before": end, "method": "fetch_divergence",
+        "is_stated": True, **more,
+    }  # fmt: skip
+
+
+TAKEN_OVER = (event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 8, 8), event(1, 2, 12, 12))
+HELD_BEFORE = (
+    state(1, 0, 2, 10, 8, role="LEADER"),
+    *(state(n, 0, n + 1, leo, 8, remote_log_end_offset=leo) for n, leo in ((2, 8), (3, 10))),
+)
 HELD_UP = {"isr": [1, 2], "maximal_isr": [1, 2], "remote_log_end_offset": {2: 4}, "high_watermark_limited_by": [2]}
 UNCLEAN = {T.METADATA_CHANGES: [{**became_leader(1, 2), "is_unclean": True}]}
 
@@ -135,6 +149,14 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
             for n, code in ((1, 0), (2, 75), (4, 0))
         ],
     ]},
+    # Uncleanly elected, 2 appends where 1 has records; then 1 leads again, or 3 with the same log, and 2 has to cut.
+    "led_again": led(*TAKEN_OVER, event(2, 1, 10, 8, leader_id=1)) | {
+        T.REPLICA_TIMELINE: [*HELD_BEFORE, state(1, 2, 1, 10, 8, role="LEADER")],
+        T.TRUNCATIONS: [cut(2, 2, 12, 8, event_time=at(25))],
+    },
+    "led_by_another": led(*TAKEN_OVER, event(2, 1, 10, 8, leader_id=3)) | {
+        T.REPLICA_TIMELINE: [*HELD_BEFORE, state(1, 2, 2, 10, 8, remote_log_end_offset=10)],
+    },
     "diverged": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 9, 9), event(1, 2, 12, 9)) | {
         T.REPLICA_TIMELINE: [state(1, 1, 3, 11, 9, remote_log_end_offset=11)],
     },

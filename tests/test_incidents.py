@@ -29,6 +29,8 @@ CLEAN_RANGES = {
     "old_tail": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
     "in_flight": {(UNCOMMITTED, 10, 12)},
     "diverged": {(COMMITTED, 9, 10)},
+    "led_again": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
+    "led_by_another": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
 }
 
 
@@ -166,6 +168,15 @@ def test_divergence_that_no_cut_ended(found: Mapping[str, list[Row]]) -> None:
     apart = the(found, "diverged", "LOG_DIVERGENCE")
     assert (apart["replica_id"], apart["from_offset"], apart["to_offset"]) == (1, 9, 10)
     assert (apart["ended_at"], apart["severity"]) == (None, "critical")
+
+
+def test_divergence_ends_with_the_cut_of_who_has_to(found: Mapping[str, list[Row]]) -> None:
+    """A former leader that leads again, or fetches from one with its own log, cuts nothing: the one in between does."""
+    apart = of_kind(found, "led_again", "LOG_DIVERGENCE")
+    assert [(r["replica_id"], r["severity"]) for r in apart] == [(1, "info"), (2, "info")]
+    assert {r["ended_at"] for r in apart} == {at(25).replace(tzinfo=None)}
+    apart = of_kind(found, "led_by_another", "LOG_DIVERGENCE")
+    assert [(r["replica_id"], r["severity"]) for r in apart] == [(1, "warning"), (2, "warning")]
 
 
 def test_contradictions_are_told_and_not_resolved(found: Mapping[str, list[Row]]) -> None:

@@ -7,12 +7,11 @@ from pyspark.sql import functions as F
 
 from expectations.subjects import Tables
 from replay.evidence import CLOCK_ERROR_US
+from replay.readable import READABLE, readable
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
 
-READABLE = f"if({C.ISOLATION_LEVEL} = 1, {C.RESPONSE_LAST_STABLE_OFFSET}, {C.RESPONSE_HIGH_WATERMARK})"
-"""SQL: how far the response says that its consumer may read."""
 WAS_GIVEN_RECORDS = f"{C.REPLICA_ID} < 0 AND {C.ERROR_CODE} = 0 AND {C.RECORDS_SIZE} > 0"
 IS_BELOW_BY_THEN = Field(
     "is_below_by_then", C.BOOL, "By the time of the response the HW, or the LSO, as rebuilt, was past the offset."
@@ -33,5 +32,5 @@ def overtaken_fetches(tables: Tables) -> DataFrame:
     states = tables[T.LEADER_TIMELINE.name].select(*_OF_EPOCH, C.EVENT_TIME, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET)
     late_us = F.unix_micros(C.EVENT_TIME) - F.unix_micros(C.RESPONSE_TIME)
     by_then = states.join(F.broadcast(asked), _OF_EPOCH).where(late_us <= CLOCK_ERROR_US)
-    reached = F.when(F.col(C.ISOLATION_LEVEL) == 1, F.col(C.LAST_STABLE_OFFSET)).otherwise(F.col(C.HIGH_WATERMARK))
+    reached = F.expr(readable(C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET))
     return by_then.groupBy(*OF_FETCH).agg(F.bool_or(reached > F.col(C.FETCH_OFFSET)).alias(IS_BELOW_BY_THEN))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime
 
 from expectations.invariant import Invariant
-from expectations.reads import IS_BELOW_BY_THEN, READABLE, WAS_GIVEN_RECORDS
+from expectations.reads import IS_BELOW_BY_THEN, WAS_GIVEN_RECORDS
 from expectations.record_subjects import (
     ACKNOWLEDGED,
     CACHE_ENTRIES,
@@ -27,6 +27,7 @@ from expectations.subjects import (
     PREVIOUS_HW,
     SMALLEST_MEMBER_LEO,
 )
+from replay.readable import READABLE
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Severity
 

@@ -59,9 +59,11 @@ def until(start: Column, end: Column) -> Column:
 
 
 def with_id(found: DataFrame) -> DataFrame:
-    """One row per finding, of `schemas.tables.INCIDENTS`: its id is a digest of what, where, which range and when."""
+    """One row per finding, of `schemas.tables.INCIDENTS`: its id is a digest of what, where, whose, and when."""
     what = (C.KIND, *C.PARTITION_KEY, C.LEADER_EPOCH, C.REPLICA_ID, C.FROM_OFFSET, C.TO_OFFSET)
     named = [F.coalesce(F.col(c).cast("string"), F.lit("")) for c in what]
     when = F.coalesce(F.unix_micros(C.STARTED_AT).cast("string"), F.lit(""))
-    digest = F.substring(F.sha2(F.concat_ws("|", *named, when), 256), 1, 32)
+    # A client has no column of its own: the evidence names it.
+    whose = F.when(F.col(C.KIND) == IncidentKind.CONSUMER_READ_LOST_RECORDS.value, F.col(C.EVIDENCE))
+    digest = F.substring(F.sha2(F.concat_ws("|", *named, when, whose), 256), 1, 32)
     return T.INCIDENTS.conform(found.withColumn(C.INCIDENT_ID, digest))

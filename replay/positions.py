@@ -5,13 +5,13 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.readable import readable
 from replay.windows import FIRST, NOW, carried
 from schemas import columns as C
 from schemas.answers import Position
 
 _STATE = (C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET, C.LOG_START_OFFSET)
 _HIGHEST = "highest_high_watermark"
-READ_COMMITTED = 1
 
 
 def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> DataFrame:
@@ -43,12 +43,10 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
     known = both.withColumns(
         {"then": carried(F.col("had"), in_order), _HIGHEST: F.max(f"had.{C.HIGH_WATERMARK}").over(in_order)}
     )
-    readable = F.when(F.col(C.ISOLATION_LEVEL) == READ_COMMITTED, F.col(C.LAST_STABLE_OFFSET)).otherwise(
-        F.col(C.HIGH_WATERMARK)
-    )
+    may_read_to = F.expr(readable(C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET))
     return known.where("is_fetch = 1").select("*", "then.*").select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.CLIENT_ID, C.BROKER_ID, C.FETCH_OFFSET, C.ERROR_CODE, *_STATE,
-        C.RESPONSE_HIGH_WATERMARK, readable.alias("may_read_to"), (readable - F.col(C.FETCH_OFFSET)).alias("lag"),
+        C.RESPONSE_HIGH_WATERMARK, may_read_to.alias("may_read_to"), (may_read_to - F.col(C.FETCH_OFFSET)).alias("lag"),
         _position().alias("position_is"), C.SOURCE_FILE, C.SOURCE_LINE,
     )  # fmt: skip
 

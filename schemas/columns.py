@@ -33,6 +33,8 @@ UNKNOWN_EPOCH = -1
 
 ALL_ACKS = -1
 """acks of a producer that waits for every in-sync replica."""
+READ_COMMITTED = 1
+"""isolation_level of a consumer that reads up to the LSO (`IsolationLevel.READ_COMMITTED`)."""
 NO_REPLICA = -1
 """No broker: the leader of a partition without one, the replica id of a consumer, the broker of a cluster-wide row."""
 

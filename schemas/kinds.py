@@ -178,7 +178,7 @@ class IncidentKind(StrEnum):
     LOG_DIVERGENCE = "LOG_DIVERGENCE"
     """Two replicas held different records at the same offsets."""
     CONSUMER_READ_LOST_RECORDS = "CONSUMER_READ_LOST_RECORDS"
-    """A consumer was given records that later vanished."""
+    """A consumer was given records that later vanished, and read them; a warning where it may have."""
     TWO_LEADERS_IN_ONE_EPOCH = "TWO_LEADERS_IN_ONE_EPOCH"
     """Contradiction: lines name two leaders of one leader epoch."""
     OFFSET_WENT_BACK = "OFFSET_WENT_BACK"

@@ -32,6 +32,12 @@ def fetch(**more: Any) -> Given:
     return {**became_leader(0, 1), "replica_id": 2, "is_implied": False, "source_line": 9, **silent, **more}
 
 
+def read(client: str, second: int, offset: int, **more: Any) -> Given:
+    """A consumer's fetch from the leader of epoch 0 whose HW is 5, answered with records."""
+    given = {"records_size": 9, "response_high_watermark": 5, "isolation_level": 0, "source_line": second}
+    return fetch(replica_id=-1, client_id=client, event_time=at(second), fetch_offset=offset, **{**given, **more})
+
+
 def produce(base: int, last: int, acks: int, error: int = 0) -> Given:
     """An append at the leader of epoch 0."""
     return {**became_leader(0, 1), "base_offset": base, "last_offset": last, "acks": acks, "error_code": error}
@@ -77,8 +83,8 @@ UNCLEAN = {T.METADATA_CHANGES: [{**became_leader(1, 2), "is_unclean": True}]}
 HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
     "ledger": lost() | {
         T.FETCH_EVENTS: [
-            fetch(replica_id=-1, client_id="reader", fetch_offset=10, records_size=9, response_high_watermark=11),
-            fetch(replica_id=-1, client_id="below", fetch_offset=9, records_size=9, response_high_watermark=10),
+            read("reader", 3, 10, response_high_watermark=11), read("reader", 4, 11, records_size=0),
+            read("below", 3, 9, response_high_watermark=10),
         ],
         T.PRODUCE_EVENTS: [produce(10, 10, acks=-1)],
     },
@@ -149,6 +155,17 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
             for n, code in ((1, 0), (2, 75), (4, 0))
         ],
     ]},
+    # Of [0, 5) the leader of epoch 1 has [0, 2).
+    "consumed": led(event(0, 1, 0, 0), event(0, 2, 5, 5), event(1, 1, 2, 2)) | {
+        T.FETCH_EVENTS: [
+            read("went_on", 1, 0), read("went_on", 2, 3, records_size=0),
+            read("committed", 1, 0, isolation_level=1, response_last_stable_offset=2),
+            read("last", 1, 0), read("last", 2, 1),
+            read("beyond", 1, 0), read("beyond", 11, 5, leader_epoch=1, error_code=1),
+            read("set_back", 1, 1), read("set_back", 11, 2, leader_epoch=1, records_size=0),
+            read("later", 11, 0, leader_epoch=1), read("later", 12, 2, leader_epoch=1, records_size=0),
+        ],
+    },
     # Uncleanly elected, 2 appends where 1 has records; then 1 leads again, or 3 with the same log, and 2 has to cut.
     "led_again": led(*TAKEN_OVER, event(2, 1, 10, 8, leader_id=1)) | {
         T.REPLICA_TIMELINE: [*HELD_BEFORE, state(1, 2, 1, 10, 8, role="LEADER")],

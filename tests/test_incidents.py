@@ -29,6 +29,7 @@ CLEAN_RANGES = {
     "old_tail": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
     "in_flight": {(UNCOMMITTED, 10, 12)},
     "diverged": {(COMMITTED, 9, 10)},
+    "consumed": {(COMMITTED, 2, 5)},
     "led_again": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
     "led_by_another": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
 }
@@ -161,6 +162,20 @@ def test_consumers_of_what_is_gone(found: Mapping[str, list[Row]]) -> None:
     """The client that was given the record, and not the one that stopped before it."""
     read = the(found, "ledger", "CONSUMER_READ_LOST_RECORDS")
     assert "client reader read [10, 11)" in read["evidence"]
+    assert (read["replica_id"], read["severity"]) == (-1, "critical")
+
+
+def test_a_consumer_has_read_what_its_next_position_says(found: Mapping[str, list[Row]]) -> None:
+    """Up to the LSO under read_committed; what no later position tells it may have read, up to the HW."""
+    reads = of_kind(found, "consumed", "CONSUMER_READ_LOST_RECORDS")
+    told = {r["evidence"].split(" before")[0]: (r["severity"], r["from_offset"], r["to_offset"]) for r in reads}
+
+    assert told == {
+        "client went_on read [2, 3)": ("critical", 2, 3),
+        "client beyond read [2, 5)": ("critical", 2, 5),
+        "client last may have read [2, 5)": ("warning", 2, 5),
+        "client set_back may have read [2, 5)": ("warning", 2, 5),
+    }
 
 
 def test_divergence_that_no_cut_ended(found: Mapping[str, list[Row]]) -> None:

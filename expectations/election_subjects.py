@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from expectations.subjects import HIGHEST_HW_BEFORE, LINE, POSSIBLE_HW_BEFORE, TP, Subject, Tables, nowhere
+from expectations.subjects import HIGHEST_HW_BEFORE, POSSIBLE_HW_BEFORE, TP, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -17,7 +17,7 @@ FILES = Field("files", C.LONG, "Files of the broker in the capture.")
 
 _FIRST = (
     C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET, C.LOG_END_OFFSET_LOW,
-    C.LOG_END_OFFSET_HIGH, *LINE,
+    C.LOG_END_OFFSET_HIGH, *C.LINE,
 )  # fmt: skip
 _FIRST_SEQ, _REACHED, _POSSIBLE, _ELECTIONS = "first_event_seq", "reached", "possible", "unclean_elections"
 

@@ -16,7 +16,7 @@ WAS_GIVEN_RECORDS = f"{C.REPLICA_ID} < 0 AND {C.ERROR_CODE} = 0 AND {C.RECORDS_S
 IS_BELOW_BY_THEN = Field(
     "is_below_by_then", C.BOOL, "By the time of the response the HW, or the LSO, as rebuilt, was past the offset."
 )
-OF_FETCH = C.on_partition(C.SOURCE_FILE, C.SOURCE_LINE)
+OF_FETCH = C.on_partition(*C.LINE)
 _OF_EPOCH = C.on_partition(C.LEADER_EPOCH)
 
 
@@ -28,7 +28,7 @@ def overtaken_fetches(tables: Tables) -> DataFrame:
     """
     may_read = F.expr(READABLE)
     strange = tables[T.FETCH_EVENTS.name].where(WAS_GIVEN_RECORDS).where(may_read.between(0, F.col(C.FETCH_OFFSET)))
-    asked = strange.select(*_OF_EPOCH, C.SOURCE_FILE, C.SOURCE_LINE, C.FETCH_OFFSET, C.ISOLATION_LEVEL, C.RESPONSE_TIME)
+    asked = strange.select(*_OF_EPOCH, *C.LINE, C.FETCH_OFFSET, C.ISOLATION_LEVEL, C.RESPONSE_TIME)
     states = tables[T.LEADER_TIMELINE.name].select(*_OF_EPOCH, C.EVENT_TIME, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET)
     late_us = F.unix_micros(C.EVENT_TIME) - F.unix_micros(C.RESPONSE_TIME)
     by_then = states.join(F.broadcast(asked), _OF_EPOCH).where(late_us <= CLOCK_ERROR_US)

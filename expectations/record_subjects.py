@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from expectations.reads import IS_BELOW_BY_THEN, OF_FETCH, overtaken_fetches
-from expectations.subjects import LINE, TP, Subject, Tables, nowhere
+from expectations.subjects import TP, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import ALL_ACKS, Field
@@ -72,7 +72,7 @@ def fetches(tables: Tables) -> DataFrame:
 
 def landed_lines(tables: Tables) -> DataFrame:
     """One row per line and partition that an append or a fetch was read from, and how often it landed."""
-    of_line = (*C.PARTITION_KEY, *LINE)
+    of_line = (*C.PARTITION_KEY, *C.LINE)
     appends, asked = (tables[table.name].select(*of_line) for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS))
     return appends.unionByName(asked).groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
 
@@ -131,11 +131,11 @@ ACKNOWLEDGED = Subject(
     beside=(T.INCIDENTS,), may_be_empty=True,
 )  # fmt: skip
 FETCHES = Subject(
-    "fetches", T.FETCH_EVENTS, (*TP, C.TOPIC_ID, C.SOURCE_FILE, C.SOURCE_LINE), fetches,
+    "fetches", T.FETCH_EVENTS, (*TP, C.TOPIC_ID, *C.LINE), fetches,
     beside=(T.LEADER_TIMELINE,), may_be_empty=True,
 )  # fmt: skip
 LANDED_LINES = Subject(
-    "landed_lines", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, C.SOURCE_FILE, C.SOURCE_LINE), landed_lines,
+    "landed_lines", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, *C.LINE), landed_lines,
     beside=(T.FETCH_EVENTS,), may_be_empty=True,
 )  # fmt: skip
 CACHE_ENTRIES = Subject(

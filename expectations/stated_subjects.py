@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from expectations.subjects import LINE, TP, Subject, Tables
+from expectations.subjects import TP, Subject, Tables
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -23,7 +23,7 @@ _HW, _LEO, _REMOTE = (
 
 def stated_shrinks(tables: Tables) -> DataFrame:
     """One row per offset in a "Shrinking ISR …" line, no input of the engine, and what was rebuilt around it."""
-    named = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.OFFSET, C.EVENT_TIME, *LINE)
+    named = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.OFFSET, C.EVENT_TIME, *C.LINE)
     stated = tables[T.BROKER_STATEMENTS.name].where(F.col(C.KIND).isin(_HW, _LEO, _REMOTE)).select(*named)
     events = tables[T.LEADER_TIMELINE.name].select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, F.col(C.EVENT_TIME).alias("at"), C.REMOTE_LEO_MAP,

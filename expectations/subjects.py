@@ -55,7 +55,6 @@ HAS_EVENTS = Field("has_events", C.BOOL, "The leader's timeline has events of th
 TP = (C.TOPIC, C.PARTITION)
 _HUGE = "9223372036854775807L"
 """In the place of a remote LEO that is NULL: it then exceeds every LEO, and a rule fails closed."""
-LINE = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
 
 
 @dataclass(frozen=True)
@@ -162,7 +161,7 @@ def elected_leaders(tables: Tables) -> DataFrame:
     """One row per partition and leader epoch that a broker said it leads: `leaders`, and the last such line."""
     said = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value
     became = tables[T.LEADER_CHANGES.name].where(said & (F.col(C.LEADER_EPOCH) >= 0))
-    last = F.max_by(F.struct(*LINE), F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE))
+    last = F.max_by(F.struct(*C.LINE), F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE))
     leaders = F.sort_array(F.collect_set(C.BROKER_ID))
     of_epoch = C.on_partition(C.LEADER_EPOCH)
     grouped = became.groupBy(*of_epoch).agg(leaders.alias(LEADERS), last.alias("last"))
@@ -175,17 +174,17 @@ def stated_starts(tables: Tables) -> DataFrame:
     """One row per "starts at leader epoch … high watermark H" line: the HW it states beside the row rebuilt of it."""
     statements = tables[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.BECAME_LEADER_HW.value)
     stated = statements.select(
-        *C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, F.col(C.OFFSET).alias(STATED_HW), *LINE
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, F.col(C.OFFSET).alias(STATED_HW), *C.LINE
     )  # fmt: skip
     is_become_leader = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
     rebuilt = tables[T.LEADER_TIMELINE.name].where(is_become_leader).select(
-        *C.PARTITION_KEY, C.LEADER_EPOCH, *LINE, C.EVENT_SEQ, C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.EXACTNESS,
+        *C.PARTITION_KEY, C.LEADER_EPOCH, *C.LINE, C.EVENT_SEQ, C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.EXACTNESS,
         F.expr(
             f"array_min(transform({C.ISR}, r -> if(r = {C.LEADER_ID}, {C.LOG_END_OFFSET}, "
             f"coalesce(try_element_at({C.REMOTE_LEO_MAP}, r), {C.UNKNOWN_OFFSET}))))"
         ).alias(SMALLEST_ISR_LEO),
     )  # fmt: skip
-    return stated.join(rebuilt, C.on_partition(C.LEADER_EPOCH, *LINE), "left")
+    return stated.join(rebuilt, C.on_partition(C.LEADER_EPOCH, *C.LINE), "left")
 
 
 def read_files(tables: Tables) -> DataFrame:

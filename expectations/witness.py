@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from expectations.invariant import Invariant
 from expectations.measuring import Partition, judged_rows
-from expectations.subjects import LINE, Subject, Tables
+from expectations.subjects import Subject, Tables
 from expectations.surroundings import ANCHOR, anchor, events_around
 from expectations.verdict import Violation
 from schemas import columns as C
@@ -43,7 +43,7 @@ def violations(tables: Tables, rows: DataFrame, rule: Invariant, set_aside: Part
     named = against.orderBy(*keys).select(
         *[F.col(c).cast(C.TEXT).alias(f"key_{c}") for c in keys],
         *[F.col(c).cast(C.TEXT).alias(f"seen_{c}") for c in rule.observed],
-        *LINE, anchor(rows, rule.subject).alias(ANCHOR),
+        *C.LINE, anchor(rows, rule.subject).alias(ANCHOR),
     )  # fmt: skip
     found = named.limit(MOST_VIOLATIONS).collect()
     told = [_violation(rule, row) for row in found]
@@ -68,7 +68,7 @@ def _violation(rule: Invariant, row: Row) -> Violation:
 
 def _id(rule: Invariant, subject: Subject, row: Row, keys: dict[str, str]) -> str:
     """What names the violation in every run: the line where there is one, for event_seq may shift with new files."""
-    line = [str(row[c]) for c in LINE]
+    line = [str(row[c]) for c in C.LINE]
     of_partition = [keys.get(c, "") for c in (C.TOPIC, C.TOPIC_ID, C.PARTITION)]
     named = [*of_partition, *line] if row[C.SOURCE_LINE] is not None else [keys.get(c, "") for c in subject.keys]
     return hashlib.sha256("\n".join([rule.fingerprint, *named]).encode()).hexdigest()[:16]

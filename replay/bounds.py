@@ -30,8 +30,8 @@ def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) 
     of type WITNESS, as the tables show them.
     """
     is_told = is_event(N.TOLD)
-    remotes = told.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.SOURCE_FILE, C.SOURCE_LINE, N.TOLD_REMOTE)
-    line = C.on_partition(C.LEADER_EPOCH, C.SOURCE_FILE, C.SOURCE_LINE)
+    line = C.on_partition(C.LEADER_EPOCH, *C.LINE)
+    remotes = told.select(*line, N.TOLD_REMOTE)
     marked = known.withColumns(
         {N.IS_UNSURE: _is_unsure(slots), N.IS_UNHEARD: _is_unheard(), C.HIGH_WATERMARK: _surely_reached()}
     )

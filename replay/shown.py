@@ -17,7 +17,6 @@ from schemas import tables as T
 from schemas.kinds import ChangeKind, StatementKind
 
 _LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
-_LINE = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
 
 
 def with_shown_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
@@ -53,13 +52,13 @@ def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
     at_once = ~F.col(C.IS_PARKED) & (F.col(C.RESPONSE_HIGH_WATERMARK) >= 0)
     nothing = F.lit(None).cast("bigint")
     answered = fetches.where(_is_accepted()).select(
-        *_LED, C.EVENT_TIME, *_LINE, nothing.alias(C.BASE_OFFSET), C.FETCH_OFFSET,
+        *_LED, C.EVENT_TIME, *C.LINE, nothing.alias(C.BASE_OFFSET), C.FETCH_OFFSET,
         # Nothing came: the fetch was at the leader's LEO.
         F.when(F.col(C.RECORDS_SIZE) == 0, F.col(C.FETCH_OFFSET)).alias("end"),
         F.when(at_once, F.col(C.RESPONSE_HIGH_WATERMARK)).alias("hw"),
     )  # fmt: skip
     appended = appends.where((F.col(C.LEADER_EPOCH) >= 0) & (F.col(C.BASE_OFFSET) >= 0)).select(
-        *_LED, C.EVENT_TIME, *_LINE, C.BASE_OFFSET, nothing.alias(C.FETCH_OFFSET),
+        *_LED, C.EVENT_TIME, *C.LINE, C.BASE_OFFSET, nothing.alias(C.FETCH_OFFSET),
         nothing.alias("end"), nothing.alias("hw"),
     )  # fmt: skip
     place = F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
@@ -68,7 +67,7 @@ def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
         .groupBy(*_LED)
         .agg(
             F.min(C.EVENT_TIME).alias(C.EVENT_TIME),
-            *[F.min_by(c, place).alias(c) for c in _LINE],
+            *[F.min_by(c, place).alias(c) for c in C.LINE],
             F.min_by(C.BASE_OFFSET, F.when(F.col(C.BASE_OFFSET).isNotNull(), place)).alias("first_base"),
             F.max("end").alias("end"),
             F.max(C.FETCH_OFFSET).alias("heard"),

@@ -29,7 +29,7 @@ HEARD_UNTIL_US = "heard_until_us"
 
 _PATIENCE_US = "patience_us"
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
-LINE_OF_LEADER = (*C.PARTITION_KEY, C.BROKER_ID, C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TIME)
+LINE_OF_LEADER = (*C.PARTITION_KEY, C.BROKER_ID, *C.LINE, C.EVENT_TIME)
 """A leader's line, and the partition it tells of."""
 
 
@@ -105,7 +105,6 @@ def with_heard_batches(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFram
 
     Between logged appends a batch's time is held by theirs; in silence it is the producer's word alone.
     """
-    silent = silent_batches(landed).select(C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
-    line = [str(c) for c in (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)]
-    heard_of = landed[T.PRODUCE_EVENTS.name].join(silent, line, "left_anti")
+    silent = silent_batches(landed).select(*C.LINE)
+    heard_of = landed[T.PRODUCE_EVENTS.name].join(silent, [str(c) for c in C.LINE], "left_anti")
     return {**landed, T.PRODUCE_EVENTS.name: heard_of}

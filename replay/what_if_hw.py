@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -13,7 +14,9 @@ from schemas import tables as T
 from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
 from schemas.kinds import StatementKind
 
-_SAME_EVENT = C.on_partition(C.LEADER_EPOCH, C.EVENT_TYPE, C.REPLICA_ID, C.SOURCE_FILE, C.SOURCE_LINE)
+_UNLINED_AT = "unlined_at"
+"""timestamp: when an event happened that no line tells of; NULL of one that has a line."""
+_SAME_EVENT = (*C.on_partition(C.LEADER_EPOCH, C.EVENT_TYPE, C.REPLICA_ID), *C.LINE, _UNLINED_AT)
 
 
 def as_if(landed: Mapping[str, DataFrame], min_isr: int | None = None) -> dict[str, DataFrame]:
@@ -53,7 +56,10 @@ def differences(was: DataFrame, would_be: DataFrame, what_if: str) -> DataFrame:
 
     `was` and `would_be` are leader timelines of the same events.
     """
-    other = would_be.select(*_SAME_EVENT, F.col(C.HIGH_WATERMARK).alias(C.WHAT_IF_HIGH_WATERMARK))
-    both = was.join(other, _SAME_EVENT)
-    differ = both.where(F.col(C.HIGH_WATERMARK) != F.col(C.WHAT_IF_HIGH_WATERMARK))
+    unlined_at = F.when(F.col(C.SOURCE_LINE).isNull(), F.col(C.EVENT_TIME))
+    one, other = was.withColumn(_UNLINED_AT, unlined_at), would_be.withColumn(_UNLINED_AT, unlined_at)
+    hw = F.col(C.HIGH_WATERMARK).alias(C.WHAT_IF_HIGH_WATERMARK)
+    other = other.select(*[F.col(c).alias(f"other_{c}") for c in _SAME_EVENT], hw)
+    is_same = reduce(Column.__and__, [F.col(c).eqNullSafe(F.col(f"other_{c}")) for c in _SAME_EVENT])
+    differ = one.join(other, is_same).where(F.col(C.HIGH_WATERMARK) != F.col(C.WHAT_IF_HIGH_WATERMARK))
     return T.WHAT_IF_TIMELINE.conform(differ.withColumn(C.WHAT_IF, F.lit(what_if)))

@@ -211,6 +211,9 @@ GAPS                   = Field("gaps",                   SPANS, "Stretches witho
 IGNORED_BY_REASON      = Field("ignored_by_reason",      COUNT_BY_REASON, "Ignored lines by reason.")
 # fmt: on
 
+LINE = (CAPTURE_ID, SOURCE_FILE, SOURCE_LINE)
+"""One line: a file that is rotated every day comes with each delivery under the same name."""
+
 PARTITION_KEY = (CLUSTER_ID, TOPIC, TOPIC_ID, PARTITION)
 """One partition of one topic id: what the protocol runs for, and what every window of the engine is partitioned by."""
 

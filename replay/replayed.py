@@ -23,6 +23,7 @@ from replay.keep import Keep, as_it_is, kept_as_few
 from replay.leader import remembered
 from replay.leader_rows import with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads, with_context
+from replay.lineage import lineages
 from replay.log_ends import log_ends
 from replay.order import ordered_by_clock
 from replay.placed import placed
@@ -33,7 +34,7 @@ from replay.restarts import follower_restarts
 from replay.settings import with_min_isr_changes
 from replay.settled import Settled, numbered_on
 from replay.shown import with_shown_leaderships
-from replay.stable import transactions, untold_transactions, with_last_stable_offset
+from replay.stable import transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
 from replay.told import told_by_leaders
 from replay.told_replicas import told_replicas, with_told_replicas
@@ -101,7 +102,9 @@ def replayed(
         replicas = with_told_replicas(replica_states(known, slots, profile), told, known)
     if profile.has_transactions:
         produced = landed[T.PRODUCE_EVENTS.name]
-        stable = with_last_stable_offset(known, transactions(produced, begun), untold_transactions(produced))
+        began = starts.select(*N.LEADERSHIP, N.START_HW)
+        lineage = lineages(states).join(began, [*N.LEADERSHIP], "left")
+        stable = with_last_stable_offset(known, transactions(produced, begun, assigned, lineage))
     else:
         stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
     kept = kept_as_few(replicas, IN_ORDER_OF_REPLICA, keep)

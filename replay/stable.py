@@ -1,8 +1,9 @@
 """The last stable offset: how far a `read_committed` consumer may read (KIP-98).
 
-It is a function of the HW and of where transactions begin and end in the log: the first offset of the earliest
-transaction that began below the HW and whose marker is not below it, else the HW itself. Source:
-`UnifiedLog.fetchLastStableOffsetMetadata`, `ProducerStateManager.firstUnstableOffset` and `onHighWatermarkUpdated`.
+It is a function of the HW and of where transactions begin and end in the leader's log: the first offset of the earliest
+transaction that began below the HW and whose marker is not below it, else the HW itself; and never below the log start.
+Source: `UnifiedLog.fetchLastStableOffsetMetadata` (UL:676), `ProducerStateManager.firstUnstableOffset` and
+`onHighWatermarkUpdated`.
 """
 
 from __future__ import annotations
@@ -10,62 +11,90 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.leaderships import STATED_LEO
+from replay import names as N
+from replay.leaderships import START_US
+from replay.lineage import BEYOND, NUMBER, UNTIL, WRITER
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
 FIRST_OFFSET = "first_offset"
-"""bigint: where a transaction begins."""
+"""bigint: where a transaction begins; NULL where the marker alone is there."""
 REACH = "reach"
 """bigint: offset of its marker, or past any offset while it is open; of an event, the HW."""
-OPEN = 2**62
+UNTOLD = "is_untold"
+"""bool: stands for appends of transactions whose producer nothing tells: whether they are over, nobody knows."""
+_MARKER, _PART = "marker", "part"
 _IS_EVENT = "is_event"
-_UNTOLD_FROM = "untold_from"
 
 
-def transactions(produced: DataFrame, begun: DataFrame) -> DataFrame:
-    """One row per transaction of a partition: partition key, `first_offset` and `reach`.
+def transactions(produced: DataFrame, begun: DataFrame, assigned: DataFrame, lineage: DataFrame) -> DataFrame:
+    """One row per leadership and transaction in its log that was not over when it began: where it begins and ends.
 
-    `produced` is `produce_events`, `begun` is `leaderships.leaderships`: what a later leader's log never held is no
-    longer open.
-    """
-    epoch = F.struct(C.LEADER_EPOCH, STATED_LEO)
-    later = begun.groupBy(*C.PARTITION_KEY).agg(F.collect_list(epoch).alias("begun"))
-    written = (F.col(C.IS_TRANSACTIONAL) | F.col(C.IS_CONTROL)) & (F.col(C.BASE_OFFSET) >= 0)
-    told = produced.where(written & (F.col(C.PRODUCER_ID) >= 0)).join(F.broadcast(later), C.on_partition(), "left")
-    kept = told.where(~F.coalesce(_is_lost(), F.lit(False)))
-    of_producer = Window.partitionBy(*C.PARTITION_KEY, C.PRODUCER_ID).orderBy(C.BASE_OFFSET, C.LEADER_EPOCH)
-    ended_before = F.sum(F.col(C.IS_CONTROL).cast("int")).over(of_producer.rowsBetween(FIRST, -1))
-    numbered = kept.withColumn("number", F.coalesce(ended_before, F.lit(0)))
-    first = F.min(F.when(~F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)))
-    marker = F.max(F.when(F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)))
-    return (
-        numbered.groupBy(*C.PARTITION_KEY, C.PRODUCER_ID, "number")
-        .agg(first.alias(FIRST_OFFSET), F.coalesce(marker, F.lit(OPEN)).alias(REACH))
-        .where(F.col(FIRST_OFFSET).isNotNull())
-        .select(*C.PARTITION_KEY, FIRST_OFFSET, REACH)
-    )
-
-
-def untold_transactions(produced: DataFrame) -> DataFrame:
-    """One row per partition with appends of transactions whose producer nothing tells: `untold_from`, the first offset.
+    `produced` is `produce_events`, `lineage` is `lineage.lineages` with the HW that each leadership began with. What a
+    later leader lost was in the log of the one before, and what a later one wrote was not.
 
     A request line names no producer, the batch in a dump does; and only there are the markers that end transactions.
     """
-    untold = F.col(C.IS_TRANSACTIONAL) & (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.PRODUCER_ID) < 0)
-    return produced.where(untold).groupBy(*C.PARTITION_KEY).agg(F.min(C.BASE_OFFSET).alias(_UNTOLD_FROM))
+    parts = _parts(_written(produced, begun, assigned))
+    held = parts.join(lineage, [N.PARTITION_NUMBER, WRITER]).where(F.coalesce(FIRST_OFFSET, _MARKER) < F.col(UNTIL))
+    marker = F.when(F.col(_MARKER) < F.col(UNTIL), F.col(_MARKER))
+    # What was over below the HW before it began holds nothing: but for that, each log would hold all of its parent's.
+    is_over = F.coalesce(marker < F.col(N.START_HW), F.lit(False))
+    is_own = F.col(WRITER) == F.col(NUMBER)
+    open_ones = held.withColumn(_MARKER, marker).where(is_own | (F.col(_PART) == 0) | ~is_over)
+    in_log = (*N.LEADERSHIP, C.PRODUCER_ID)
+    joined = _counted(open_ones, in_log, F.coalesce(FIRST_OFFSET, _MARKER), F.col(_MARKER).isNotNull())
+    return _ends(joined, in_log).where(F.col(FIRST_OFFSET).isNotNull()).select(
+        *N.LEADERSHIP,
+        FIRST_OFFSET,
+        F.coalesce(_MARKER, F.lit(BEYOND)).alias(REACH),
+        (F.col(C.PRODUCER_ID) < 0).alias(UNTOLD),
+    )  # fmt: skip
 
 
-def _is_lost() -> Column:
-    """Return whether a leader of a later epoch began below the batch: its log does not hold it."""
-    return F.exists(
-        "begun", lambda it: (it[C.LEADER_EPOCH] > F.col(C.LEADER_EPOCH)) & (it[STATED_LEO] <= F.col(C.BASE_OFFSET))
+def _written(produced: DataFrame, begun: DataFrame, assigned: DataFrame) -> DataFrame:
+    """One row per batch of a transaction, and per marker: with its `writer`, the leadership that appended it."""
+    is_told = F.col(C.PRODUCER_ID) >= 0
+    of_transaction = (F.col(C.IS_TRANSACTIONAL) & ~F.col(C.IS_CONTROL)) | (F.col(C.IS_CONTROL) & is_told)
+    entry = F.struct(C.LEADER_EPOCH, N.INCARNATION, START_US)
+    led = begun.groupBy(*C.PARTITION_KEY).agg(F.collect_list(entry).alias("begun"))
+    placed = produced.where(of_transaction & (F.col(C.BASE_OFFSET) >= 0)).join(F.broadcast(led), C.on_partition())
+
+    def by_then(it: Column) -> Column:
+        is_same, is_earlier = it[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH), it[C.LEADER_EPOCH] < F.col(C.LEADER_EPOCH)
+        return is_earlier | (is_same & ((it[N.INCARNATION] == 0) | (it[START_US] <= F.unix_micros(C.EVENT_TIME))))
+
+    return placed.join(F.broadcast(assigned), C.on_partition()).select(
+        N.PARTITION_NUMBER,
+        F.size(F.filter("begun", by_then)).alias(WRITER),
+        F.when(is_told, F.col(C.PRODUCER_ID)).otherwise(UNKNOWN_OFFSET).alias(C.PRODUCER_ID),
+        F.when(~F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)).alias(FIRST_OFFSET),
+        F.when(F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)).alias(_MARKER),
     )
 
 
-def with_last_stable_offset(known: DataFrame, of_log: DataFrame, untold: DataFrame) -> DataFrame:
-    """Return the events with `last_stable_offset`; `of_log` is `transactions`, `untold` is `untold_transactions`.
+def _parts(written: DataFrame) -> DataFrame:
+    """One row per transaction and writer: what of it that leadership appended, and which `part` of its producer's."""
+    of_writer = (N.PARTITION_NUMBER, WRITER, C.PRODUCER_ID)
+    offset = F.coalesce(FIRST_OFFSET, _MARKER)
+    return _ends(_counted(written, of_writer, offset, F.col(_MARKER).isNotNull()), of_writer)
+
+
+def _counted(rows: DataFrame, of: tuple[str, ...], offset: Column, is_end: Column) -> DataFrame:
+    """Return the rows with `part`: how many transactions of the producer have ended before, in the log's order."""
+    before = Window.partitionBy(*of).orderBy(offset, WRITER).rowsBetween(FIRST, -1)
+    return rows.withColumn(_PART, F.coalesce(F.count_if(is_end).over(before), F.lit(0)))
+
+
+def _ends(counted: DataFrame, of: tuple[str, ...]) -> DataFrame:
+    """One row per transaction: where it begins, and its marker; NULL where it is not there."""
+    first, marker = F.min(FIRST_OFFSET).alias(FIRST_OFFSET), F.max(_MARKER).alias(_MARKER)
+    return counted.groupBy(*of, _PART).agg(first, marker)
+
+
+def with_last_stable_offset(known: DataFrame, of_logs: DataFrame) -> DataFrame:
+    """Return the events with `last_stable_offset`; `of_logs` is `transactions`.
 
     Past the first append of which nobody knows whether its transaction is over it is unknown.
 
@@ -73,16 +102,19 @@ def with_last_stable_offset(known: DataFrame, of_log: DataFrame, untold: DataFra
     the log, a transaction comes before every HW that its marker is not below.
     """
     events = known.withColumns({REACH: F.col(C.HIGH_WATERMARK), _IS_EVENT: F.lit(1)})
-    ends = of_log.withColumn(_IS_EVENT, F.lit(0))
-    from_the_end = Window.partitionBy(*C.PARTITION_KEY).orderBy(F.desc(REACH), _IS_EVENT).rowsBetween(FIRST, NOW)
-    earliest = F.min(FIRST_OFFSET).over(from_the_end)
-    both = events.unionByName(ends, allowMissingColumns=True).withColumn("earliest", earliest)
+    ends = of_logs.withColumn(_IS_EVENT, F.lit(0))
+    from_the_end = Window.partitionBy(*N.LEADERSHIP).orderBy(F.desc(REACH), _IS_EVENT).rowsBetween(FIRST, NOW)
+    begins = {name: F.when(F.col(UNTOLD) == is_so, F.col(FIRST_OFFSET)) for name, is_so in _BEGINS.items()}
+    earliest = {name: F.min(first).over(from_the_end) for name, first in begins.items()}
+    both = events.unionByName(ends, allowMissingColumns=True).withColumns(earliest)
     hw = F.col(C.HIGH_WATERMARK)
-    is_unknown = (hw < 0) | F.coalesce(hw > F.col(_UNTOLD_FROM), F.lit(False))
-    stable = F.when(is_unknown, F.lit(UNKNOWN_OFFSET)).otherwise(F.least(hw, F.coalesce("earliest", hw)))
-    return (
-        both.where(F.col(_IS_EVENT) == 1)
-        .join(F.broadcast(untold), C.on_partition(), "left")
-        .withColumn(C.LAST_STABLE_OFFSET, stable)
-        .select(*known.columns, C.LAST_STABLE_OFFSET)
-    )
+    is_unknown = (hw < 0) | F.coalesce(hw > F.col("untold"), F.lit(False))
+    unstable = F.greatest(F.coalesce("told", hw), C.LOG_START_OFFSET)
+    stable = F.when(is_unknown, F.lit(UNKNOWN_OFFSET)).otherwise(F.least(hw, unstable))
+    return both.where(F.col(_IS_EVENT) == 1).withColumn(C.LAST_STABLE_OFFSET, stable).select(
+        *known.columns, C.LAST_STABLE_OFFSET
+    )  # fmt: skip
+
+
+_BEGINS = {"told": False, "untold": True}
+"""What of the transactions the earliest of is looked for: whose end the log tells, and the others."""

@@ -105,8 +105,8 @@ def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFr
     epoch, any_epoch = F.col(C.LEADER_EPOCH), F.lit(-1)
     exact = leaders.where((F.col(C.EXACTNESS) != Exactness.BOUNDED.value) & (F.col(C.HIGH_WATERMARK) >= 0))
     entries = leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo")).where("leo >= 0")
-    # A log given up whole is told by another line than that of a truncation.
-    parts = cuts.where(F.col(C.METHOD) != Method.FULL.value)
+    # Of a log that was shorter when it was loaded no such line tells.
+    cut_by_lines = cuts.where(F.col(C.METHOD) != Method.RESTART.value)
     followers = replicas.where((F.col(C.ROLE) == Role.FOLLOWER.value) & (F.col(C.HIGH_WATERMARK) >= 0))
     return (
         values(exact, "leader_hw", epoch, F.lit(NO_REPLICA), F.col(C.HIGH_WATERMARK), C.EVENT_TIME)
@@ -114,5 +114,5 @@ def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFr
         .unionByName(
             values(followers, "follower_hw", any_epoch, F.col(C.REPLICA_ID), F.col(C.HIGH_WATERMARK), C.VALID_FROM)
         )
-        .unionByName(values(parts, "truncate", any_epoch, F.col(C.REPLICA_ID), F.col(C.TO_OFFSET), C.EVENT_TIME))
+        .unionByName(values(cut_by_lines, "truncate", any_epoch, F.col(C.REPLICA_ID), F.col(C.TO_OFFSET), C.EVENT_TIME))
     )

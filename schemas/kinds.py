@@ -142,8 +142,11 @@ class Method(StrEnum):
     LEADER_EPOCH = "leader_epoch"
     FETCH_DIVERGENCE = "fetch_divergence"
     OUT_OF_RANGE = "out_of_range"
+    """The leader's log ended before the replica's: to the leader's LEO (`fetchOffsetAndTruncate`)."""
     FULL = "full"
+    """Reserved: a log given up whole begins anew past its end (`truncateFullyAndStartAt`), so that no LEO goes back."""
     RESTART = "restart"
+    """The unflushed tail was gone when the replica's process loaded its log."""
 
 
 class IncidentKind(StrEnum):

@@ -17,17 +17,15 @@ from replay.event_types import is_event
 from replay.leader import leader_states
 from replay.leaderships import STATED_HW
 from replay.names import NS_PER_US
-from replay.order import STREAMS_BESIDE_FETCHES
+from replay.order import CLOCK_ERROR_US, STREAMS_BESIDE_FETCHES
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
+from replay.throughout import next_outside, outside
 from replay.windows import before, carried, following, so_far, tenure_whole, to_the_end
 from replay.witnesses import is_beyond_log, with_witnesses
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
-
-CLOCK_ERROR_US = 5_000
-"""How far a line's time may be off beyond the time the broker worked on the request; measured: 99 % within it."""
 
 _READ_LATER = (
     N.SHOWN, N.NEW_LOG_START, N.RESPONSE_NS, N.NEXT_FETCH_US, N.FOLLOWER_LEO, N.UNHEARD_OFFSET, N.IS_TAKEN,
@@ -54,12 +52,13 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     if profile.has_outsiders:
         states = with_proof_of_catching_up(states, slots, profile, start)
     known = states.withColumn(C.HIGH_WATERMARK, F.greatest(F.col(N.RISEN_TO), start))
-    rises = _with_rises(ashore(_with_ends(known, start, profile), _OF_REQUESTS, "of_requests"))
+    rises = _with_rises(ashore(_with_ends(known, start, profile), _OF_REQUESTS, "of_requests"), slots, profile)
     moved = rises.withColumn("moved_ns", F.coalesce(_moved_to(), F.col(N.ORDER_NS)))
-    placed = aboard(moved, _UNMOVED, "unmoved").withColumn(N.ORDER_NS, _never_back(slots))
-    monotone = ashore(ashore(placed, _UNMOVED, "unmoved"), _OF_RESPONSES, "of_responses")
+    unmoved = (*_UNMOVED, *next_outside(slots, profile))
+    placed = aboard(moved, unmoved, "unmoved").withColumn(N.ORDER_NS, _never_back(slots))
+    monotone = ashore(ashore(placed, unmoved, "unmoved"), _OF_RESPONSES, "of_responses")
     read = [c for c in ordered.columns if c not in (*_READ_LATER, N.HEARD_NS, C.BASE_OFFSET)]
-    return unpacked(with_witnesses(monotone).select(*read, *undecided, _LATER), _LATER)
+    return unpacked(with_witnesses(monotone, slots, profile).select(*read, *undecided, _LATER), _LATER)
 
 
 def _with_ends(known: DataFrame, start: Column, profile: Profile) -> DataFrame:
@@ -85,10 +84,11 @@ def _never_back(slots: int) -> Column:
     return F.coalesce(place, "moved_ns")
 
 
-def _with_rises(known: DataFrame) -> DataFrame:
+def _with_rises(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with the HW's rise before and after each, and the next append: where a fetch may have to move.
 
-    A rise is (from, to, order_ns, local_us) of the event that raised the HW.
+    And when each replica is next outside the ISR. A rise is (from, to, order_ns, local_us) of the event that raised the
+    HW.
     """
     stood = F.greatest(F.col(N.RISEN_BEFORE), F.coalesce(STATED_HW, F.lit(-1)))
     hw_before = F.when(F.col(N.PLACE) == 1, F.col(C.HIGH_WATERMARK)).otherwise(stood)
@@ -110,8 +110,15 @@ def _with_rises(known: DataFrame) -> DataFrame:
             "last_rise": carried(rises, before()),
             "rise": rises,
             "appended": appended,
+            **outside(slots, profile),
         }
-    ).withColumns({"next_rise": following("rise"), "next_append": following("appended")})
+    ).withColumns(
+        {
+            "next_rise": following("rise"),
+            "next_append": following("appended"),
+            **next_outside(slots, profile),
+        }
+    )
 
 
 def _moved_to() -> Column:

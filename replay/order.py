@@ -24,6 +24,8 @@ from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
+CLOCK_ERROR_US = 5_000
+"""How far a line's time may be off beyond the time the broker worked on the request; measured: 99 % within it."""
 STREAMS_BESIDE_FETCHES = 2
 """Metadata is stream 0, appends are stream 1; then each slot's fetches are one."""
 _STREAM = (*N.LEADERSHIP, N.STREAM_RANK, C.SESSION_ID)

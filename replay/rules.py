@@ -41,7 +41,7 @@ class Of(Enum):
 
     PARTITION = "the leader's own"
     FETCHER = "the replica that fetches"
-    ISR_MEMBERS = "every other member of the committed ISR"
+    ISR_MEMBERS = "every other member of the ISR that the event brings"
     REGISTERED = "every replica that registered anew"
     UNASSIGNED = "every replica that is not, or no longer, assigned"
 
@@ -94,7 +94,7 @@ RULES = (
     Rule(N.FENCING,       Of.PARTITION,   N.FENCED_MASK,      N.NEW_FENCED_MASK,       "a fenced replica may not join the ISR", "P:1056 isReplicaIsrEligible"),
     Rule(N.FENCING,       Of.REGISTERED,  N.IS_REREGISTERED,  "true",                  "the broker epoch of its last fetch is an old one", "P:1070 isBrokerEpochIsrEligible"),
     Rule(E.FETCH,         Of.FETCHER,     N.IS_REREGISTERED,  "false",                 "a fetch brings the broker epoch (v15, KIP-903)", "R:93 updateFetchStateOrThrow"),
-    Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: every ISR member had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset", at_least=True),
+    Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: who was in the ISR all the time had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset", at_least=True),
 )
 
 ALWAYS, COMMITS, PROPOSALS = "always", "commits", "proposals"

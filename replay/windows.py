@@ -104,3 +104,10 @@ def following(column: str, within: Sequence[str] = LEADERSHIP, in_order: Sequenc
     of the leadership in reverse would take a sort.
     """
     return F.expr(f"lead({column}) IGNORE NULLS OVER (PARTITION BY {', '.join(within)} ORDER BY {', '.join(in_order)})")
+
+
+def following_in_tenure(column: str, *, is_long: bool) -> Column:
+    """Return the same, after this event in all leaderships in a row of the same running leader."""
+    if not is_long:
+        return following(column)
+    return following(column, (PARTITION_NUMBER, TENURE), (C.LEADER_EPOCH, INCARNATION, *IN_ORDER))

@@ -12,16 +12,18 @@ from replay import names as N
 from replay.acceptance import DIVERGED
 from replay.event_types import event, is_event
 from replay.names import NS_PER_US
+from replay.order import CLOCK_ERROR_US
+from replay.profile import Profile
+from replay.throughout import throughout
 from schemas import columns as C
 from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 
-def with_witnesses(known: DataFrame) -> DataFrame:
+def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events, and a WITNESS at the response of each acks=all success that no logged event explains.
 
-    The ISR that answered for it is the one at the append: the witness brings it along, to say whose remote LEO it
-    proves.
+    It brings along the members of every ISR from the append to the response: it proves the remote LEOs of these.
     """
     proven = F.col(C.LAST_OFFSET) + 1
     unexplained = (
@@ -34,6 +36,8 @@ def with_witnesses(known: DataFrame) -> DataFrame:
         F.array(F.col(N.EVENT))
     )
     rows = known.withColumn("step", F.explode(steps))
+    # An ISR change is written down somewhat later than it is made.
+    answered_ns = (F.col(N.RESPONSE_US) + CLOCK_ERROR_US) * NS_PER_US
     witness = is_event(EventType.WITNESS, of=F.col("step"))
     follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"])
     return rows.withColumns(
@@ -41,7 +45,7 @@ def with_witnesses(known: DataFrame) -> DataFrame:
             N.EVENT: F.col("step"),
             C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
             N.MAY_HAVE_GROWN_TO: F.coalesce(follows, F.lit(UNKNOWN_OFFSET)),
-            N.NEW_ISR_MASK: F.when(witness, F.col(N.ISR_MASK)).otherwise(F.col(N.NEW_ISR_MASK)),
+            N.NEW_ISR_MASK: F.when(witness, throughout(answered_ns, slots, profile)).otherwise(F.col(N.NEW_ISR_MASK)),
             N.ORDER_NS: F.coalesce(F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US), N.ORDER_NS),
         }
     )

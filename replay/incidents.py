@@ -44,7 +44,7 @@ def incidents(
     found = [
         loss_findings(landed, lost, truncations, elected),
         cuts_below_high_watermark(truncations, led),
-        silent_truncations(landed, led),
+        silent_truncations(landed, led, took_part, truncations),
         unclean_elections(elected),
         regressions(led),
         times_without_leader(landed),

@@ -98,7 +98,7 @@ def _fate() -> tuple[Column, Column]:
     )
     words = (
         F.when(F.col("cut_at").isNotNull(), text("replica {} cut its own at {}", PREVIOUS_LEADER, "cut_at"))
-        .when(is_over, text("replica {} cut these at {}: the log of epoch {} has not them",
+        .when(is_over, text("replica {} cut these at {}: the log of epoch {} does not hold them",
                             C.LEADER_ID, "other_cut_at", _UNTIL))
         .when(is_back, text("replica {} fetches since epoch {} and has cut nothing", PREVIOUS_LEADER, "back_in"))
         .when(F.col("led_in") == F.col(_UNTIL),

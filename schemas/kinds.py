@@ -161,7 +161,7 @@ class IncidentKind(StrEnum):
     TRUNCATED_BELOW_HIGH_WATERMARK = "TRUNCATED_BELOW_HIGH_WATERMARK"
     """A replica cut its log below the partition's HW; no loss where the leader still holds the records."""
     SILENT_TRUNCATION = "SILENT_TRUNCATION"
-    """A log began below a HW it, or a leader before it, had reached, and no line says that it was cut."""
+    """A log began with less than it had held below its own HW, or a leader's, and no line says that it was cut."""
     UNCLEAN_ELECTION = "UNCLEAN_ELECTION"
     """A leader elected from outside the ISR."""
     NO_LEADER = "NO_LEADER"

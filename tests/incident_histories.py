@@ -77,6 +77,7 @@ HELD_BEFORE = (
     state(1, 0, 2, 10, 8, role="LEADER"),
     *(state(n, 0, n + 1, leo, 8, remote_log_end_offset=leo) for n, leo in ((2, 8), (3, 10))),
 )
+SHORTER = (event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 6, 6))
 HELD_UP = {"isr": [1, 2], "maximal_isr": [1, 2], "remote_log_end_offset": {2: 4}, "high_watermark_limited_by": [2]}
 UNCLEAN = {T.METADATA_CHANGES: [{**became_leader(1, 2), "is_unclean": True}]}
 
@@ -155,6 +156,11 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
             for n, code in ((1, 0), (2, 75), (4, 0))
         ],
     ]},
+    # Leaders that begin below a HW: 2 never had the rest, was in the ISR that had it, or had asked for more.
+    "lagged": led(*SHORTER, isr=[1]) | {T.REPLICA_TIMELINE: [state(2, 0, 2, 6, 5, remote_log_end_offset=6)]},
+    "was_in_the_isr": led(*SHORTER, isr=[1, 2]),
+    "had_more": led(*SHORTER, isr=[1]) | {T.REPLICA_TIMELINE: [state(2, 0, 2, 7, 5, remote_log_end_offset=7)]},
+    "had_cut": led(*SHORTER, isr=[1, 2]) | {T.TRUNCATIONS: [cut(2, 1, 7, 6, event_time=at(8))]},
     # Of [0, 5) the leader of epoch 1 has [0, 2).
     "consumed": led(event(0, 1, 0, 0), event(0, 2, 5, 5), event(1, 1, 2, 2)) | {
         T.FETCH_EVENTS: [

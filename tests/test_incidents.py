@@ -20,6 +20,7 @@ pytestmark = pytest.mark.spark
 
 COMMITTED, UNCOMMITTED = "COMMITTED_RECORDS_LOST", "UNCOMMITTED_RECORDS_LOST"
 UNKNOWN, BELOW = "RECORDS_LOST_UNKNOWN_IF_COMMITTED", "TRUNCATED_BELOW_HIGH_WATERMARK"
+SHORTER = ("lagged", "was_in_the_isr", "had_more", "had_cut")
 CLEAN_RANGES = {
     "ledger": {(COMMITTED, 10, 11)},
     "whole": set(),
@@ -30,6 +31,7 @@ CLEAN_RANGES = {
     "in_flight": {(UNCOMMITTED, 10, 12)},
     "diverged": {(COMMITTED, 9, 10)},
     "consumed": {(COMMITTED, 2, 5)},
+    **{name: {(COMMITTED, 6, 8), (UNCOMMITTED, 8, 10)} for name in SHORTER},
     "led_again": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
     "led_by_another": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
 }
@@ -192,6 +194,15 @@ def test_divergence_ends_with_the_cut_of_who_has_to(found: Mapping[str, list[Row
     assert {r["ended_at"] for r in apart} == {at(25).replace(tzinfo=None)}
     apart = of_kind(found, "led_by_another", "LOG_DIVERGENCE")
     assert [(r["replica_id"], r["severity"]) for r in apart] == [(1, "warning"), (2, "warning")]
+
+
+def test_a_log_that_begins_shorter_was_cut_only_if_it_was_longer(found: Mapping[str, list[Row]]) -> None:
+    """A leader from outside the ISR may never have had what lies below the HW."""
+    silent = {topic: of_kind(found, topic, "SILENT_TRUNCATION") for topic in SHORTER}
+    told = {topic: (r["from_offset"], r["to_offset"], r["severity"]) for topic, rows in silent.items() for r in rows}
+
+    assert told == {"was_in_the_isr": (6, 8, "critical"), "had_more": (6, 7, "critical")}
+    assert "in the ISR of a leader with HW 8" in silent["was_in_the_isr"][0]["evidence"]
 
 
 def test_contradictions_are_told_and_not_resolved(found: Mapping[str, list[Row]]) -> None:

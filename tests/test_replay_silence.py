@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from replay.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_batches, silent_changes
 from replay.silent_cuts import silent_truncations
-from replay.spans import spans
+from replay.spans import contacts, spans
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
@@ -115,7 +115,9 @@ def test_a_log_that_begins_below_its_own_high_watermark_was_cut_silently(spark: 
     ]
     again = [{**row, "topic": "again", "topic_id": ""} for row in (*follower(1, 500, 480, 0), *follower(10, 0, 0, 0))]
     landed = {T.BROKER_STATEMENTS.name: rows(spark, T.BROKER_STATEMENTS, *wiped, *told, *again)}
-    found = silent_truncations(landed, spans(rows(spark, T.LEADER_TIMELINE))).collect()
+    landed |= {table.name: rows(spark, table) for table in (T.LEADER_CHANGES, T.METADATA_CHANGES)}
+    leaders, replicas, cuts = (rows(spark, table) for table in (T.LEADER_TIMELINE, T.REPLICA_TIMELINE, T.TRUNCATIONS))
+    found = silent_truncations(landed, spans(leaders), contacts(replicas, leaders), cuts).collect()
 
     assert [(r["topic"], r["replica_id"], r["leader_epoch"], r["from_offset"], r["to_offset"]) for r in found] == [
         ("t", 2, 4, 0, 480)

@@ -1,7 +1,8 @@
 """Deliveries of a capture: which of its files are new, and what a run that died left behind.
 
 `source_files` is written last and is the mark that a delivery has landed. A file is known by its content, kind and
-broker: checkpoints of two brokers are often the same bytes and yet two statements.
+broker: checkpoints of two brokers are often the same bytes and yet two statements. So are those of two partitions
+where only the name of the file, or of its folder, tells which.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from schemas.kinds import FileKind
 from schemas.tables import LANDING_TABLES, SOURCE_FILES, Table
 from sources.file_kinds import LOGS
 from sources.files import SourceFile
+from sources.partition_names import partition_by_name
 
 EVENT_TABLES = tuple(table for table in LANDING_TABLES if table is not SOURCE_FILES)
 """Landing tables in the order in which they are written, before `source_files`."""
@@ -41,24 +43,30 @@ def landed_events(warehouse: Warehouse, cluster_id: str) -> dict[str, DataFrame]
 
 def digest_of(files: Iterable[SourceFile]) -> str:
     """A short name for a set of files by their contents, in whatever order they were found."""
-    identities = sorted(f"{file.digest} {file.kind} {file.broker_id}" for file in files)
+    identities = sorted(f"{file.digest} {file.kind} {file.broker_id} {file.named_partition}".rstrip() for file in files)
     return hashlib.sha256("\n".join(identities).encode()).hexdigest()[:16]
 
 
 def filter_new(warehouse: Warehouse, cluster_id: str, files: Sequence[SourceFile]) -> list[SourceFile]:
     """The files whose content has not landed for this cluster, each content once."""
-    rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).select(*IDENTITY).collect()
-    landed: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for digest, kind, broker_id in rows:
-        landed[digest, kind].add(broker_id)
-    new = {(file.digest, file.kind.value, file.broker_id): file for file in reversed(files)}
+    rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).select(*IDENTITY, C.SOURCE_FILE).collect()
+    landed: dict[tuple[str, str], list[tuple[int, str]]] = defaultdict(list)
+    for digest, kind, broker_id, name in rows:
+        landed[digest, kind].append((broker_id, name))
+    new = {(file.digest, file.kind.value, file.broker_id, file.named_partition): file for file in reversed(files)}
     return [file for file in reversed(new.values()) if not _has_landed(file, _brokers_landed(file, landed))]
 
 
-def _brokers_landed(file: SourceFile, landed: Mapping[tuple[str, str], set[int]]) -> set[int]:
+def _brokers_landed(file: SourceFile, landed: Mapping[tuple[str, str], list[tuple[int, str]]]) -> set[int]:
     """For which brokers a file's content has landed; a console log's, before there was the kind, as another log."""
     kinds = LOGS if file.kind is FileKind.CONSOLE_LOG else (file.kind,)
-    return set().union(*(landed.get((file.digest, kind.value), set()) for kind in kinds))
+    found = [at for kind in kinds for at in landed.get((file.digest, kind.value), [])]
+    return {broker_id for broker_id, name in found if _is_of_same_partition(file, name)}
+
+
+def _is_of_same_partition(file: SourceFile, name: str) -> bool:
+    """Whether a file of the same content under another name tells of the same partition."""
+    return not file.is_told_by_name or partition_by_name(file.kind, name) == file.named_partition
 
 
 def _has_landed(file: SourceFile, of_brokers: set[int]) -> bool:

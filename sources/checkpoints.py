@@ -39,7 +39,7 @@ KINDS = (FileKind.LEADER_EPOCH_CHECKPOINT, *STATED_BY, FileKind.ABOUT)
 EPOCH_ENTRY = re.compile(r"^(\d{1,9}) (\d{1,18})$")
 OFFSET_ENTRY = re.compile(r"^(\S+) (\d{1,9}) (-?\d{1,18})$")
 COUNT = re.compile(r"^\d+$")
-FOLDER = re.compile(r"^(.+)-(\d{1,9})$")
+FOLDER = re.compile(r"^(?!broker-\d+$)(.+)-(\d{1,9})$")
 COLON = re.compile(r"\s*:")
 JSON_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"')
 

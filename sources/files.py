@@ -19,6 +19,7 @@ from schemas.kinds import FileKind
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS, ROTATION, as_seen, kind_by_name, kind_of
 from sources.packing import TRUNCATED, UNREADABLE, mismatch, opened
+from sources.partition_names import is_told_by_name, partition_by_name
 from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting, brokers_by_company
 
 SNIFFED_BYTES = 64 * 1024
@@ -58,6 +59,14 @@ class SourceFile:
     """Lines of its content; the last one may have no end."""
     lines_before: int = 0
     """Its first lines, as many as landed with another file: it is one that grew, or what another one grew from."""
+
+    is_told_by_name: bool = False
+    """Whether its name alone tells which partition it is of: then files of the same content are not the same file."""
+
+    @property
+    def named_partition(self) -> str:
+        """The partition, as `topic-0`, that its name alone tells; empty where its content tells, or it is of none."""
+        return partition_by_name(self.kind, self.name) if self.is_told_by_name else ""
 
     @property
     def is_readable(self) -> bool:
@@ -159,7 +168,8 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
         seen = replace(seen, has_future_logs=sighting.has_future_logs)
-    return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines)
+    told_by_name = is_told_by_name(kind, name, head)
+    return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines, is_told_by_name=told_by_name)
 
 
 def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:

@@ -17,12 +17,10 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
 from sources import outcomes
+from sources.partition_names import FILE_NAME, FOLDER, HEADER
 
-HEADER = r"^Dumping (?:.*[/\\])?([^/\\]+)-(\d+)(?:\.[^/\\]+-(?:future|delete|stray))?[/\\][^/\\]+$"
 INDEX = r"^Dumping .*\.(?:time|txn)?index$"
 INDEX_ENTRY = r"^(?:offset|timestamp): -?\d+ "
-FILE_NAME = r"(?:^|/)([^/]+)-(\d+)\.(?:txt|log)(?:\.gz)?$"
-FOLDER = r"(?:^|/)(?!broker-\d+/)([^/]+)-(\d+)/[^/]+$"
 SEGMENT_START = r"^(?:Log s|S)tarting offset: (\d+)$"
 MARKER = r" endTxnMarker: (COMMIT|ABORT) "
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,25 @@ def test_a_stream_of_all_loggers_has_landed_if_it_did_as_another_log(empty: Ware
     given = [file(digest, f"{digest}.log", kind=FileKind.CONSOLE_LOG) for digest in ("a", "b")]
 
     assert filter_new(empty, "console", given) == given[1:]
+
+
+def test_files_of_one_content_are_of_several_partitions(empty: Warehouse, deliver: Deliver) -> None:
+    """Most partitions' epochs began at 0 and never changed; a dump made within its folder names none."""
+    kind = FileKind.LEADER_EPOCH_CHECKPOINT
+    told = [
+        replace(file("a", f"broker-1/{place}/leader-epoch-checkpoint", kind=kind), is_told_by_name=True)
+        for place in ("orders-0", "orders-1", "disk2/orders-1", "clicks-0")
+    ]
+    dumps = [
+        replace(file("b", f"broker-1/{name}", kind=FileKind.SEGMENT_DUMP), is_told_by_name=is_told_by_name)
+        for name, is_told_by_name in (("orders-0.txt", True), ("orders-1.txt.gz", True), ("orders-2.txt", False))
+    ]
+    deliver("alike", "first", told[1], dumps[2])
+
+    assert filter_new(empty, "alike", [*told, *dumps]) == [told[0], told[3], dumps[0], dumps[1]]
+    assert filter_new(empty, "other", [*told, *dumps]) == [told[0], told[1], told[3], *dumps]
+    assert digest_of(told[:1]) != digest_of(told[1:2]) == digest_of(told[2:3])
+    assert digest_of(dumps[2:]) == digest_of([replace(dumps[2], name="elsewhere/clicks-0.txt")])
 
 
 def test_a_finished_delivery_stays(empty: Warehouse, deliver: Deliver) -> None:

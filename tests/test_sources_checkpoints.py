@@ -70,6 +70,14 @@ def test_a_leader_epoch_checkpoint_as_on_disk(tmp_path: Path) -> None:
     assert outcomes(told)[2:] == ["landed", "rejected: no entry of a checkpoint"]
 
 
+def test_a_brokers_folder_is_no_partitions(tmp_path: Path) -> None:
+    """`broker-2/leader-epoch-checkpoint` is of a partition that nobody knows."""
+    told = read(tmp_path, "leader-epoch-checkpoint", "0\n1\n4 165\n")
+
+    assert told.epoch_starts == []
+    assert [row[-1] for row in told.outcomes][2] == "checkpoint of no known partition"
+
+
 def test_what_is_no_json_is_rejected_line_by_line(tmp_path: Path) -> None:
     """Cut, or a list: nothing of it is used."""
     told = read(tmp_path, "leader-epoch-checkpoints.json", '{"a-0": ["0",\n"1", "0 0')

@@ -91,6 +91,30 @@ def test_content_tells_the_kind_where_the_name_does_not(tmp_path: Path, content:
     assert found(tmp_path)["notes.txt"].kind is kind
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "partition"),
+    [
+        ("orders-0/leader-epoch-checkpoint", b"0\n1\n0 0\n", "orders-0"),
+        ("leader-epoch-checkpoint", b"0\n1\n0 0\n", ""),
+        ("leader-epoch-checkpoints.json", b'{"orders-0": ["0", "1", "0 0"]}', ""),
+        ("segments/orders-0/00000000000000000000.txt", BARE, "orders-0"),
+        ("segments/a-b-3/orders-0.txt.gz", BARE, "orders-0"),
+        ("segments/orders-0.txt", BARE.replace(b"Dumping ", b"Dumping /data/clicks-1/"), ""),
+        ("segments/orders-0.txt", BARE.replace(b"Dumping ", b"Dumping C:\\data\\clicks-1\\"), ""),
+        ("orders-0/server.log", SERVER, ""),
+    ],
+)
+def test_a_name_tells_the_partition_where_nothing_else_does(
+    tmp_path: Path, name: str, content: bytes, partition: str
+) -> None:
+    """Then two files of one content are two."""
+    put(tmp_path, f"broker-7/{name}", content)
+
+    (file,) = discover(tmp_path)
+
+    assert file.named_partition == partition
+
+
 def test_what_a_test_cluster_knew_of_itself_is_never_read(tmp_path: Path) -> None:
     """Truth is for comparison."""
     for name in ("truth.jsonl.gz", "acked.jsonl", "trace/broker-1/server.log", "broker-1/server.log"):

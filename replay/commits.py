@@ -5,6 +5,8 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.names import INCARNATION
+from replay.sequence import incarnation_of
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.kinds import EventType
@@ -16,8 +18,8 @@ def commit_times(leader_timeline: DataFrame) -> DataFrame:
     """One row per append, with `appended_at`, `committed_at` and `latency_ms`.
 
     Columns: partition key, leader_epoch, leader_id, appended_at, log_end_offset (the LEO after it), committed_at and
-    latency_ms. `committed_at` is NULL where the leader's own epoch ended first: a later leader may hold the records and
-    commit them, or not.
+    latency_ms. `committed_at` is NULL where the leadership ended first: a later one may hold the records and commit
+    them, or not. A batch that a producer repeats, and that is committed already, is so at once.
 
     The HW never falls within a leadership, and only its order beside the LEOs matters: both are sorted by offset once,
     and the first event at which the HW was there or beyond is a running minimum from the greatest offset down.
@@ -28,15 +30,17 @@ def commit_times(leader_timeline: DataFrame) -> DataFrame:
         F.when(is_append, F.struct(F.col(C.LOG_END_OFFSET).alias("reach"), F.lit(0).alias("is_hw"))),
     )
     both = leader_timeline.select(
-        *_OF_EPOCH, C.LEADER_ID, C.EVENT_SEQ, C.EVENT_TIME, F.explode(F.array_compact(offsets)).alias("at")
-    ).select("*", "at.*")
-    from_the_end = Window.partitionBy(*_OF_EPOCH).orderBy(F.desc("reach"), F.desc("is_hw"), C.EVENT_SEQ)
+        *_OF_EPOCH, incarnation_of(C.EVENT_SEQ).alias(INCARNATION), C.LEADER_ID, C.EVENT_SEQ, C.EVENT_TIME,
+        C.HIGH_WATERMARK, F.explode(F.array_compact(offsets)).alias("at"),
+    ).select("*", "at.*")  # fmt: skip
+    # A leader that restarted with its epoch and a shorter log had reached the offset before, with another record.
+    from_the_end = Window.partitionBy(*_OF_EPOCH, INCARNATION).orderBy(F.desc("reach"), F.desc("is_hw"), C.EVENT_SEQ)
     past = F.struct(C.EVENT_SEQ, C.EVENT_TIME)
     first = F.min(F.when(F.col("is_hw") == 1, past)).over(from_the_end.rowsBetween(FIRST, NOW))
     committed = both.withColumn("first", first).where("is_hw = 0 AND reach >= 0")
-    # A leader that restarted with its epoch and a shorter log had reached the offset before, with another record.
     is_after = F.col(f"first.{C.EVENT_SEQ}") >= F.col(C.EVENT_SEQ)
-    at = F.when(is_after, F.col(f"first.{C.EVENT_TIME}"))
+    is_there = F.col(C.HIGH_WATERMARK) >= F.col("reach")
+    at = F.when(is_after, F.col(f"first.{C.EVENT_TIME}")).when(is_there, F.col(C.EVENT_TIME))
     return committed.select(
         *_OF_EPOCH, C.LEADER_ID, F.col(C.EVENT_TIME).alias("appended_at"), F.col("reach").alias(C.LOG_END_OFFSET),
         at.alias("committed_at"),

@@ -27,6 +27,11 @@ def append(epoch: int, seq: int, leo: int, hw: int, **more: Any) -> Given:
     return event(epoch, seq, leo, hw, event_type="APPEND", **more)
 
 
+def again(number: int) -> dict[str, int]:
+    """The place of an event of a leader that restarted and kept its epoch."""
+    return {"event_seq": (1 << 40) + number}
+
+
 def known(isr: list[int], remote: dict[int, int], limited_by: list[int], **more: Any) -> dict[str, Any]:
     """What a leader knew of the others."""
     return {
@@ -98,13 +103,15 @@ def test_commits_are_the_first_time_the_high_watermark_was_past(spark: SparkSess
         spark,
         plain=[append(0, 1, 5, 0), append(0, 2, 7, 0), event(0, 4, 7, 5), event(0, 8, 7, 7)],
         too_late=[append(0, 1, 5, 0), event(1, 1, 5, 5)],
-        restarted=[event(0, 1, 5, 5), append(0, 2, 5, 3)],
+        # It had reached 5 before it restarted, with another record.
+        restarted=[event(0, 1, 5, 5), append(0, 2, 5, 3, **again(2)), event(0, 3, 5, 5, **again(3))],
+        repeated=[event(0, 1, 5, 5), append(0, 2, 5, 5)],
     )
     found: dict[str, list[float | None]] = {}
     for row in commit_times(appended).orderBy("topic", "log_end_offset").collect():
         found.setdefault(row["topic"], []).append(row["latency_ms"])
 
-    assert found == {"plain": [3000.0, 6000.0], "too_late": [None], "restarted": [None]}
+    assert found == {"plain": [3000.0, 6000.0], "too_late": [None], "restarted": [1000.0], "repeated": [0.0]}
 
 
 def test_commit_latency_is_by_minute(spark: SparkSession) -> None:

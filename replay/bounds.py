@@ -15,7 +15,7 @@ from replay.event_types import event, is_event, is_event_of
 from replay.high_watermark import holds
 from replay.leaderships import STATED_HW
 from replay.log_ends import DUMPED_END
-from replay.windows import from_here, place, so_far
+from replay.windows import FIRST, LAST, from_here, place, so_far
 from schemas import columns as C
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness
@@ -96,7 +96,7 @@ def _surely_reached() -> Column:
 
 def _is_unheard() -> Column:
     """Return whether the request log is silent and no request of the leader epoch is logged."""
-    epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
+    epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     requests, silences = F.count_if(is_event(*_REQUESTS)), F.count_if(is_event(N.SILENCE))
     return (requests.over(epoch) == 0) & (silences.over(epoch) > 0)
 

@@ -58,8 +58,9 @@ def leaderships(roles: DataFrame) -> DataFrame:
     counted = numbered.withColumns(
         {"place": F.row_number().over(in_order), "begun": F.sum(F.col(IS_NEW_LEADER).cast("int")).over(so_far)}
     )
+    of_tenure = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID, "begun").rowsBetween(FIRST, LAST)
     return (
-        counted.withColumn(TENURE, F.min("place").over(Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID, "begun")))
+        counted.withColumn(TENURE, F.min("place").over(of_tenure))
         .select(
             *C.PARTITION_KEY, C.LEADER_EPOCH, INCARNATION, TENURE, C.LEADER_ID, IS_NEW_LEADER, START_US,
             STATED_LEO, STATED_HW, LOADED_HW, LOADED_AT_US,

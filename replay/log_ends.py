@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from replay.leaderships import START_US
 from replay.names import INCARNATION
 from replay.statements import is_of
+from replay.windows import FIRST, LAST
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
@@ -30,7 +31,7 @@ def log_ends(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
         landed[T.SEGMENT_BATCHES.name]
         .groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.LEADER_ID))
         .agg((F.max(C.LAST_OFFSET) + 1).alias(DUMPED_END))
-        .withColumn("longest", F.max(DUMPED_END).over(partition))
+        .withColumn("longest", F.max(DUMPED_END).over(partition.rowsBetween(FIRST, LAST)))
     )
     latest = F.row_number().over(partition.orderBy(F.desc(C.LEADER_EPOCH), F.desc(INCARNATION)))
     last = begun.withColumn("place", latest).where("place = 1")

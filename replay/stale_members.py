@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from replay.findings import finding, seconds, text
 from replay.profile import Profile
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, LAST, NOW
 from schemas import columns as C
 from schemas.kinds import EventType, IncidentKind, Severity
 
@@ -66,7 +66,8 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
 def _heard(leader_timeline: DataFrame) -> DataFrame:
     """The events of leader epochs whose requests are all logged: of others nothing shows who was caught up."""
     is_known = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
-    told = leader_timeline.withColumn("is_heard", F.bool_and(is_known).over(Window.partitionBy(*_OF_EPOCH)))
+    epoch = Window.partitionBy(*_OF_EPOCH).rowsBetween(FIRST, LAST)
+    told = leader_timeline.withColumn("is_heard", F.bool_and(is_known).over(epoch))
     return told.where("is_heard").drop("is_heard")
 
 

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.leaderships import STATED_HW
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of, said
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, LAST, NOW
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
@@ -51,7 +51,7 @@ def points(statements: DataFrame) -> DataFrame:
         said(S.LOADED_LEO).alias("recovered"),
         said(*_LOWERS_HW).alias("lowered"),
     )
-    before, after = _own().rowsBetween(FIRST, NOW), _own().rowsBetween(NOW, Window.unboundedFollowing)
+    before, after = _own().rowsBetween(FIRST, NOW), _own().rowsBetween(NOW, LAST)
     epoch_before = F.last("epoch", ignorenulls=True).over(before)
     epoch_after = F.first("epoch", ignorenulls=True).over(after)
     recovered = F.last("recovered", ignorenulls=True).over(before)
@@ -62,7 +62,7 @@ def points(statements: DataFrame) -> DataFrame:
             "leo": F.when(F.col(N.IS_RESTART), F.coalesce(recovered, F.lit(UNKNOWN_OFFSET))).otherwise(F.col("leo")),
         }
     )
-    of_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH)
+    of_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     lowest = placed.withColumn("lowest", F.min("lowered").over(of_epoch)).where(F.col(C.LEADER_EPOCH).isNotNull())
     return lowest.where(F.col("leo").isNotNull() | F.col("hw").isNotNull()).drop("epoch", "recovered", "lowered")
 
@@ -75,7 +75,7 @@ def told_replicas(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFram
     started = begun.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.min(STATED_HW).alias("leader_hw"))
     told = points(landed[T.BROKER_STATEMENTS.name]).join(F.broadcast(started), C.on_partition(C.LEADER_EPOCH), "left")
     so_far = _own().rowsBetween(FIRST, NOW)
-    of_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH)
+    of_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     last_leo, last_hw = F.last("leo", ignorenulls=True).over(so_far), F.last("hw", ignorenulls=True).over(so_far)
     following = F.lead(F.struct("leo", "is_cut", N.IS_RESTART, F.lit(True).alias("is_there"))).over(_own())
     known = told.withColumns(

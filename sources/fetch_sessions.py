@@ -40,7 +40,9 @@ def sessions_so_far(landed: DataFrame) -> DataFrame:
 
     That request has a row of each of them, for the last fetch of a run is a row.
     """
-    session = Window.partitionBy(C.BROKER_ID, C.SESSION_ID)
+    session = Window.partitionBy(C.BROKER_ID, C.SESSION_ID).rowsBetween(
+        Window.unboundedPreceding, Window.unboundedFollowing
+    )
     is_last = F.col(C.SESSION_EPOCH) == F.max(C.SESSION_EPOCH).over(session)
     return (
         landed.where(F.col(C.SESSION_ID) != 0)

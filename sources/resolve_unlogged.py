@@ -61,7 +61,7 @@ def _between_neighbours(offsets: DataFrame) -> DataFrame:
     """Each offset with the time of the logged append before it and after it, and who led."""
     forwards = Window.partitionBy(*TERM).orderBy(C.BASE_OFFSET)
     backwards = Window.partitionBy(*TERM).orderBy(F.col(C.BASE_OFFSET).desc())
-    whole_term = Window.partitionBy(*TERM)
+    whole_term = Window.partitionBy(*TERM).rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     return offsets.withColumns(
         {
             "after": F.max("logged_at").over(forwards.rowsBetween(Window.unboundedPreceding, -1)),

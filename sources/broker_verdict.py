@@ -24,7 +24,7 @@ def verdict() -> Column:
         F.when(is_worded & wording["ignored"].isNotNull(), outcomes.ignored(wording["ignored"]))
         .when(is_worded & F.col(C.EVENT_TIME).isNull(), outcomes.rejected("no such time"))
         .when(is_worded & (text("topic") == METADATA_TOPIC), outcomes.ignored("metadata partition"))
-        .when(is_worded & _is_out_of_range(), outcomes.rejected("number out of range"))
+        .when(is_worded & _is_out_of_range(), outcomes.rejected(outcomes.OUT_OF_RANGE))
         .when(is_worded & _lacks_fetchers(), outcomes.rejected("unreadable fetchers"))
         .when(is_worded & _lacks_broker(), outcomes.rejected("no broker named, in a file of several"))
         .when(is_worded & _lacks_settings(), outcomes.ignored("no setting that bears on replication"))
@@ -49,15 +49,15 @@ def _verdict_of_other() -> Column:
 
 
 def _is_out_of_range() -> Column:
-    """Some number of the line has too many digits to be one."""
-    offsets = F.exists(F.array(*[F.lit(name) for name in OFFSETS]), lambda name: _overflows(name, "bigint"))
-    ids = F.exists(F.array(*[F.lit(name) for name in IDS]), lambda name: _overflows(name, "int"))
+    """Some number of the line has too many digits to be one, or is less than Kafka's least."""
+    offsets = F.exists(F.array(*[F.lit(name) for name in OFFSETS]), lambda name: _is_none(name, "bigint", -1))
+    ids = F.exists(F.array(*[F.lit(name) for name in IDS]), lambda name: _is_none(name, "int", -2))
     return offsets | ids
 
 
-def _overflows(field: Column, number_type: str) -> Column:
+def _is_none(field: Column, number_type: str, least: int) -> Column:
     digits = F.nullif(F.try_element_at(F.col(TOLD), field), F.lit(""))
-    return digits.isNotNull() & digits.try_cast(number_type).isNull()
+    return digits.isNotNull() & F.coalesce(digits.try_cast(number_type) < least, F.lit(True))
 
 
 def _lacks_fetchers() -> Column:

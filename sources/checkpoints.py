@@ -37,7 +37,7 @@ STATED_BY = {
 KINDS = (FileKind.LEADER_EPOCH_CHECKPOINT, *STATED_BY, FileKind.ABOUT)
 
 EPOCH_ENTRY = re.compile(r"^(\d{1,9}) (\d{1,18})$")
-OFFSET_ENTRY = re.compile(r"^(\S+) (\d{1,9}) (-?\d{1,18})$")
+OFFSET_ENTRY = re.compile(r"^(\S+) (\d{1,9}) (-1|\d{1,18})$")
 COUNT = re.compile(r"^\d+$")
 FOLDER = re.compile(r"^(?!broker-\d+$)(.+)-(\d{1,9})$")
 COLON = re.compile(r"\s*:")

@@ -30,15 +30,19 @@ from sources.metadata_records import (
 from sources.metadata_snapshots import BASE_END, SNAPSHOT_END, is_held, is_repeated, with_snapshots
 
 RECORD = r"^\s*\| offset: (\d+) \w+: (\d+) "
+MAX_MILLIS = 253402300799999
+"""The end of the year 9999."""
+
 PAYLOAD = r" payload: (\{.*)$"
 CONTROL = r" (?:controlType|LeaderChange|SnapshotHeader|SnapshotFooter|KRaftVersion|KRaftVoters)[: ]"
 
 
 def parse(lines: DataFrame) -> DataFrame:
     """Each line with its outcome and reason; of a record its offset, time, type and data."""
+    millis = F.regexp_extract(C.LINE_TEXT, RECORD, 2).try_cast("bigint")
     records = lines.withColumns({
         C.METADATA_OFFSET: F.regexp_extract(C.LINE_TEXT, RECORD, 1).try_cast("bigint"),
-        C.EVENT_TIME: F.timestamp_millis(F.regexp_extract(C.LINE_TEXT, RECORD, 2).try_cast("bigint")),
+        C.EVENT_TIME: F.when(millis.between(0, MAX_MILLIS), F.timestamp_millis(millis)),
         "payload": F.from_json(
             F.nullif(F.regexp_extract(C.LINE_TEXT, PAYLOAD, 1), F.lit("")),
             PAYLOAD_SCHEMA,
@@ -67,11 +71,13 @@ def _verdict() -> Column:
         .when(text.startswith("baseOffset: "), outcomes.ignored("batch"))
         .when(~is_record, outcomes.ignored("other line"))
         .when(F.col(C.METADATA_OFFSET).isNull(), outcomes.rejected("cut line"))
+        .when(F.col(C.EVENT_TIME).isNull(), outcomes.rejected("no such time"))
         .when(payload.isNull() & text.rlike(CONTROL),
               outcomes.ignored("control record"))
         .when(payload.isNull() | payload[CORRUPT].isNotNull() | record.isNull(), outcomes.rejected("cut line"))
         .when(~record.isin(*REQUIRED), outcomes.ignored(F.concat(F.lit("other record: "), record)))
         .when(_missing_field().isNotNull(), outcomes.rejected(F.concat(F.lit("missing field: "), _missing_field())))
+        .when(F.col("data.partitionId") < 0, outcomes.rejected(outcomes.OUT_OF_RANGE))
         .when(is_repeated(), outcomes.ignored("snapshot of what others tell"))
         .when(record.isin(PARTITION, PARTITION_CHANGE) & is_held(), outcomes.ignored("change that the snapshot holds"))
         .when(F.col("copy") > 1, outcomes.ignored("copy of a record"))

@@ -20,6 +20,9 @@ LINE_KEY: list[str] = [C.SOURCE_FILE, C.SOURCE_LINE]
 NOT_TEXT = r"[\x00-\x08\x{FFFD}]"
 """Characters that no logger writes."""
 
+OUT_OF_RANGE = "number out of range"
+"""Why a line is rejected that has a number which cannot be: a damaged one is to stop no delivery."""
+
 CONTINUATION = "continuation of a message"
 """Why a line without a time stamp is ignored: a stack trace, or the rest of a message of several lines."""
 

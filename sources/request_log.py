@@ -123,7 +123,7 @@ def _fields() -> list[Column]:
     return [
         header["requestApiVersion"].alias("api_version"),
         F.coalesce(header["clientId"], F.lit("")).alias(C.CLIENT_ID),
-        *[F.round(line[ms] * 1000).cast("bigint").alias(us) for us, ms in times.items()],
+        *[F.round(line[ms] * 1000).try_cast("bigint").alias(us) for us, ms in times.items()],
         line["request"].alias("request"),
         line["response"].alias("response"),
     ]

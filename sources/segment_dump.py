@@ -168,6 +168,11 @@ def _word(key: str) -> Column:
     return F.when((F.col(LINE_TYPE) == BATCH) & (place > 0), F.get(WORDS, place.cast("int")))
 
 
+def _is_out_of_range() -> Column:
+    """Whether the batch ends before it begins, or before the first offset there is."""
+    return (F.col(C.LAST_OFFSET) < 0) | ~F.col(C.BASE_OFFSET).between(C.UNKNOWN_OFFSET, F.col(C.LAST_OFFSET))
+
+
 def _verdict() -> Column:
     text, line_type, is_placed = F.col(C.LINE_TEXT), F.col(LINE_TYPE), F.col(C.TOPIC).isNotNull()
     is_incomplete = F.coalesce(*[F.when(F.col(name).isNull(), F.lit(True)) for name in REQUIRED], F.lit(False))
@@ -176,6 +181,7 @@ def _verdict() -> Column:
         .when((line_type == BATCH) & (F.col("is_valid").isNull() | is_incomplete), outcomes.rejected("cut line"))
         .when((line_type == BATCH) & F.col(C.BASE_OFFSET).isNull(), outcomes.rejected("cut line"))
         .when((line_type == BATCH) & (F.col("is_valid") != "true"), outcomes.rejected("batch is not valid"))
+        .when((line_type == BATCH) & _is_out_of_range(), outcomes.rejected(outcomes.OUT_OF_RANGE))
         .when((line_type == START) & ~is_placed, outcomes.rejected("segment of no known partition"))
         .when((line_type == START) & _is_first(), outcomes.landed())
         .when(line_type == START, outcomes.ignored("later segment"))

@@ -50,4 +50,6 @@ def _epoch(field: str) -> Column:
 
 def _leader_id() -> Column:
     is_leader = F.col(C.CHANGE_KIND).isin([kind.value for kind in BY_THE_LEADER]) & (F.col(C.BROKER_ID) >= 0)
-    return F.coalesce(F.when(is_leader, F.col(C.BROKER_ID)), number("leader_id").cast("int"))
+    # -2 is the leader of a topic that is being deleted: none.
+    told = F.when(number("leader_id").isNotNull(), F.greatest(number("leader_id"), F.lit(C.NO_REPLICA)))
+    return F.coalesce(F.when(is_leader, F.col(C.BROKER_ID)), told.cast("int"))

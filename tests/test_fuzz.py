@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.kinds import FileKind
+from schemas.tables import LANDING_TABLES
 from sources import broker_log, request_log
 from sources.checkpoints import KINDS as WHOLE_KINDS
 from sources.checkpoints import read_checkpoints
@@ -145,5 +146,8 @@ def test_two_thousand_damaged_files_land_and_add_up(spark: SparkSession, tmp_pat
     by_line = [file for file in files if file.kind in LINE_KINDS and file.is_readable and file.problem is None]
     assert len(by_line) > 1_000
     assert {f.name: counts[f.name][C.LINES_READ] for f in by_line} == {f.name: lines[f.name] for f in by_line}
-    for frame in landing.tables.values():
+    for table in LANDING_TABLES:
+        frame = landing.tables.get(table.name, landing.source_files)
+        for name, must_hold in table.constraints:  # else the whole delivery could not be written
+            assert frame.where(~F.coalesce(F.expr(must_hold), F.lit(False))).isEmpty(), (table.name, name)
         frame.count()

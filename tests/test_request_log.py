@@ -14,6 +14,14 @@ from tests.request_lines import fetch, frame, line, produce
 
 pytestmark = pytest.mark.spark
 
+
+def leader_and_isr(**changed: int | None) -> str:
+    """A LEADER_AND_ISR request, with some of its numbers changed or left out."""
+    state = {"partitionIndex": 0, "leader": 1, "leaderEpoch": 3, "isr": [1], "replicas": [1], **changed}
+    told = {name: value for name, value in state.items() if value is not None}
+    return line("LEADER_AND_ISR", {"topicStates": [{"topicName": "t", "partitionStates": [told]}]}, {"errorCode": 0})
+
+
 CUT = produce(5)[:400]
 LINES_AND_REASONS = [
     (produce(5), None),
@@ -43,6 +51,23 @@ LINES_AND_REASONS = [
     (line("PRODUCE", {"acks": 1, "topicData": []}, {}), "missing field: responses"),
     (fetch((9, 1), {0: 5}).replace('"fetchOffset":5', '"x":5'), "missing field: partition or fetchOffset"),
     (line("LEADER_AND_ISR", {"controllerId": 1}, {"errorCode": 0}), "missing field: topicStates"),
+    (produce(5).replace('"index":0,"errorCode"', '"x":0,"errorCode"'), "missing field: partition"),
+    (produce(-1, acks=0).replace('"index"', '"x"'), "missing field: partition"),
+    (leader_and_isr(), None),
+    (leader_and_isr(partitionIndex=None), "missing field: partitionIndex, leader or leaderEpoch"),
+    (leader_and_isr(leader=None), "missing field: partitionIndex, leader or leaderEpoch"),
+    (leader_and_isr(leaderEpoch=None), "missing field: partitionIndex, leader or leaderEpoch"),
+    (leader_and_isr(partitionIndex=-4), "number out of range"),
+    (leader_and_isr(leader=-13), "number out of range"),
+    (produce(5, partition=-3), "number out of range"),
+    (produce(-15), "number out of range"),
+    (produce(-1, acks=0, partition=-3), "number out of range"),
+    (produce(5, totalTimeMs=1e41), "number out of range"),
+    (produce(5, sendTimeMs=-1.5), "number out of range"),
+    (fetch((9, 1), {-4: 5}), "number out of range"),
+    (fetch((9, 1), {0: -5}), "number out of range"),
+    (fetch((9, 1), {0: 5}).replace('"replicaId":2', '"replicaId":-12'), "number out of range"),
+    (fetch((9, 1), {0: -2}).replace('"replicaId":2', '"replicaId":-1'), None),
     (
         "[2026-11-21 10:00:00,000] DEBUG Completed request:RequestHeader(apiKey=FETCH, apiVersion=11) -- {…}",
         "cut line",

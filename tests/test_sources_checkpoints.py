@@ -124,3 +124,11 @@ def test_a_partition_with_too_many_digits_is_none(tmp_path: Path) -> None:
 
     assert told.epoch_starts == []
     assert outcomes(told) == ["rejected: no entry of a checkpoint"]
+
+
+def test_an_offset_is_none_below_minus_one(tmp_path: Path) -> None:
+    """And its line no entry."""
+    told = read(tmp_path, "replication-offset-checkpoint", "0\n2\nt 0 -1\nt 1 -15\n")
+
+    assert [row[7] for row in told.statements] == [-1]
+    assert outcomes(told)[-1] == "rejected: no entry of a checkpoint"

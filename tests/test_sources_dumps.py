@@ -150,6 +150,9 @@ def test_cut_and_invalid_batches_are_rejected(spark: SparkSession) -> None:
         "baseOff",
         batch(0, 1, valid="false"),
         whole.replace("10", "x"),
+        whole.replace("lastOffset: 10", "lastOffset: -10"),
+        batch(11, 10),
+        batch(-2, 10),
         "\x03\x04",
         "Found 12 invalid bytes at the end of 0.log",
     )
@@ -159,6 +162,7 @@ def test_cut_and_invalid_batches_are_rejected(spark: SparkSession) -> None:
         *["rejected: cut line"] * 4,
         "rejected: batch is not valid",
         "rejected: cut line",
+        *["rejected: number out of range"] * 3,
         "rejected: not text",
         "ignored: other line",
     ]

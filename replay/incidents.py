@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame
 from replay.consumers import reads_of_lost_records
 from replay.contradictions import contradictions
 from replay.cuts import cuts_below_high_watermark
+from replay.cutters import with_last_contact
 from replay.divergence import divergences
 from replay.elections import elections, regressions, times_without_leader, unclean_elections
 from replay.findings import with_id
@@ -40,10 +41,11 @@ def incidents(
     led = keep(spans(leader_timeline), is_small=True)
     elected = elections(landed, led)
     took_part = keep(contacts(replica_timeline, leader_timeline))
-    lost = keep(losses(landed, led, took_part, truncations), is_small=True)
+    cut = keep(with_last_contact(truncations, took_part), is_small=True)
+    lost = keep(losses(landed, led, took_part, cut), is_small=True)
     found = [
-        loss_findings(landed, lost, truncations, elected),
-        cuts_below_high_watermark(truncations, led),
+        loss_findings(landed, lost, cut, elected),
+        cuts_below_high_watermark(cut, led, lost),
         silent_truncations(landed, led, took_part, truncations),
         unclean_elections(elected),
         regressions(led),

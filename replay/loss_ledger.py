@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.cutters import SEEN_IN
 from replay.elections import IS_UNCLEAN
 from replay.findings import finding, text
 from replay.losses import HAD_UP_TO, LOSS, PREVIOUS_EPOCH, PREVIOUS_LEADER, STARTS, is_replaced
@@ -71,8 +72,9 @@ def _acknowledged(produced: DataFrame, lost: DataFrame) -> DataFrame:
     overlaps = (F.col(C.BASE_OFFSET) < F.col(C.TO_OFFSET)) & (F.col(C.LAST_OFFSET) >= F.col(C.FROM_OFFSET))
     # An offset may have been appended, lost and appended again before: only the latest append was in the log.
     is_restart = F.col(PREVIOUS_EPOCH) == F.col(C.LEADER_EPOCH)
-    before = (F.col("epoch") < F.col(C.LEADER_EPOCH)) | (is_restart & (F.col("epoch") == F.col(C.LEADER_EPOCH)))
-    held = appends.join(F.broadcast(lost.select(*LOSS, PREVIOUS_EPOCH, STARTS)), C.on_partition()).where(
+    in_it = (F.col("epoch") == F.col(C.LEADER_EPOCH)) & (F.col("appended_at") < F.col(C.STARTED_AT))
+    before = (F.col("epoch") < F.col(C.LEADER_EPOCH)) | (is_restart & in_it)
+    held = appends.join(F.broadcast(lost.select(*LOSS, C.STARTED_AT, PREVIOUS_EPOCH, STARTS)), C.on_partition()).where(
         overlaps & before & ~is_replaced("epoch", C.BASE_OFFSET)
     )
     count = F.sum(F.least(F.col(C.LAST_OFFSET) + 1, C.TO_OFFSET) - F.greatest(C.BASE_OFFSET, C.FROM_OFFSET))
@@ -95,17 +97,20 @@ def _cut_by(truncations: DataFrame, lost: DataFrame) -> DataFrame:
     """One row per range: the truncations that removed records of it from single replicas."""
     cuts = truncations.select(
         *C.PARTITION_KEY, F.col(C.REPLICA_ID).alias("cutter"), F.col(C.LEADER_EPOCH).alias("cut_in"), C.EVENT_TIME,
-        F.col(C.FROM_OFFSET).alias("cut_from"), F.col(C.TO_OFFSET).alias("cut_to"), C.METHOD,
+        F.col(C.FROM_OFFSET).alias("cut_from"), F.col(C.TO_OFFSET).alias("cut_to"), C.METHOD, SEEN_IN,
     )  # fmt: skip
     reaches = (F.col("cut_to") < F.col(C.TO_OFFSET)) & (
         (F.col("cut_from") < 0) | (F.col("cut_from") > F.col(C.FROM_OFFSET))
     )
     # A replica may cut its tail in the epoch before, and then be elected: hw_truncation's replica 3.
     near = F.col("cut_in") >= F.col(PREVIOUS_EPOCH)
+    # What it had of a leader since, or in place of what a later one appended, are other records of these offsets.
+    had_them = (F.col(SEEN_IN) <= F.col(PREVIOUS_EPOCH)) & ~is_replaced(SEEN_IN, "first_cut")
     words = text("replica {} in epoch {} ([{}, {}) by {})", "cutter", "cut_in", "cut_to", "cut_from", C.METHOD)
     return (
-        cuts.join(F.broadcast(lost.select(*LOSS, PREVIOUS_EPOCH)), C.on_partition())
-        .where(reaches & near)
+        cuts.join(F.broadcast(lost.select(*LOSS, PREVIOUS_EPOCH, STARTS)), C.on_partition())
+        .withColumn("first_cut", F.greatest("cut_to", C.FROM_OFFSET))
+        .where(reaches & near & F.coalesce(had_them, F.lit(True)))
         .groupBy(*LOSS)
         .agg(
             F.sort_array(F.collect_list(F.struct("cut_in", "cutter", C.EVENT_TIME, words.alias("words")))).alias("all")

@@ -15,11 +15,13 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.cutters import SEEN_IN
 from replay.spans import END_LEO, NUMBER, REQUESTS, SPAN, START_LEO
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import IncidentKind as Kind
+from schemas.kinds import Method
 
 LOSS = (*SPAN, C.FROM_OFFSET, C.TO_OFFSET)
 PREVIOUS_LEADER, PREVIOUS_EPOCH = "previous_leader_id", "previous_leader_epoch"
@@ -45,7 +47,7 @@ def losses(
 ) -> DataFrame:
     """One row per range gone and class: `LOSS`, kind, `why_unknown` and what is known of both leaderships.
 
-    `led` is `replay.spans.spans`, `took_part` `replay.spans.contacts`.
+    `led` is `replay.spans.spans`, `took_part` `replay.spans.contacts`, `truncations` have `replay.cutters.SEEN_IN`.
     """
     split = _with_split(_with_previous(led), took_part)
     gone = _with_end(split, truncations)
@@ -97,15 +99,22 @@ def _with_end(split: DataFrame, truncations: DataFrame) -> DataFrame:
     """Return the leaderships with the end of what the previous leader's log held.
 
     An append in flight when the broker was killed is in no request log; what that broker cut off when it came back
-    tells of it. A "Truncating to offset" whose LEO before is unknown removed one record at least.
+    tells of it, before it had fetched from anybody. A "Truncating to offset" whose LEO before is unknown removed one
+    record at least.
     """
-    cut = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET)
-    of_replica = truncations.groupBy(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(PREVIOUS_LEADER)).agg(
-        F.sort_array(F.collect_list(cut)).alias("all_cuts")
+    cut = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET, SEEN_IN)
+    of_replica = (
+        truncations.where(F.col(C.METHOD) != Method.RESTART.value)
+        .groupBy(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(PREVIOUS_LEADER))
+        .agg(F.sort_array(F.collect_list(cut)).alias("all_cuts"))
     )
     since = F.filter(
         "all_cuts",
-        lambda it: (it["epoch"] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] <= F.col(SPLIT_AT)),
+        lambda it: (
+            (it["epoch"] >= F.col(C.LEADER_EPOCH))
+            & F.coalesce(it[SEEN_IN] < F.col(C.LEADER_EPOCH), F.lit(True))
+            & (it[C.TO_OFFSET] <= F.col(SPLIT_AT))
+        ),
     )
     with_cut = split.join(of_replica, C.on_partition(PREVIOUS_LEADER), "left").withColumn("cut", F.get(since, F.lit(0)))
     at_least = F.when(

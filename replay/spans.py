@@ -29,6 +29,8 @@ HELD_UP_TO = "held_up_to"
 """bigint: the highest LEO that requests to, or of, a replica prove; NULL where none do."""
 LEADS = "leads"
 """boolean: a replica led in the leader epoch, and did not only fetch."""
+FIRST_AT = "first_at"
+"""timestamp: when it first did, by the clock of that epoch's leader."""
 SPAN = (*C.PARTITION_KEY, C.LEADER_EPOCH, NUMBER)
 
 
@@ -59,14 +61,15 @@ def spans(leader_timeline: DataFrame) -> DataFrame:
 def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFrame:
     """One row per replica and leader epoch it led or fetched successfully in, with the LEO it came to.
 
-    And `leads` and `held_up_to`.
+    And `leads`, `held_up_to` and `first_at`.
     Where no request is logged, the ISR tells who fetched: who joined it, and who was in it to the epoch's end.
     """
     leads = F.col(C.ROLE) == Role.LEADER.value
     took_part = leads | (F.col(C.REMOTE_LEO) >= 0)
     leo = F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH).alias(C.LOG_END_OFFSET)
     of_replica = (*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH)
-    heard = replica_timeline.where(took_part).select(*of_replica, leo, C.REMOTE_LEO, leads.alias(LEADS))
+    asked = (C.REMOTE_LEO, leads.alias(LEADS), F.col(C.VALID_FROM).alias(FIRST_AT))
+    heard = replica_timeline.where(took_part).select(*of_replica, leo, *asked)
     in_order = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ)
     joined = F.array_except(C.ISR, F.lag(C.ISR).over(in_order))
     is_last = F.lead(C.EVENT_SEQ).over(in_order).isNull()
@@ -75,7 +78,8 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFra
     )
     unheard = F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)
     told = members.where(unheard).withColumn(C.REPLICA_ID, F.explode("members"))
-    unled = told.select(*of_replica, leo, F.lit(None).alias(C.REMOTE_LEO), F.lit(False).alias(LEADS))
+    nothing = (F.lit(None).alias(C.REMOTE_LEO), F.lit(False).alias(LEADS), F.col(C.EVENT_TIME).alias(FIRST_AT))
+    unled = told.select(*of_replica, leo, *nothing)
     return (
         heard.unionByName(unled)
         .groupBy(*of_replica)
@@ -83,5 +87,6 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFra
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
             F.max(C.REMOTE_LEO).alias(HELD_UP_TO),
             F.bool_or(LEADS).alias(LEADS),
+            F.min(FIRST_AT).alias(FIRST_AT),
         )
     )

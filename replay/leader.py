@@ -102,12 +102,18 @@ def _told() -> Column:
     return F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
 
 
+def _log_start_told() -> Column:
+    """Return the log start that a response states: the leader had it by then, whether or not a line tells it moved."""
+    return F.when(is_event(N.RESPONSE), F.col(N.NEW_LOG_START))
+
+
 def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool) -> DataFrame:
     """Return the events with every variable of the rules table as it stood after them."""
     is_long = profile.has_long_tenures
     variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
     variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
-    variables[C.LOG_START_OFFSET] = F.coalesce(variables[C.LOG_START_OFFSET], F.lit(UNKNOWN_OFFSET))
+    log_start = F.greatest(variables[C.LOG_START_OFFSET], F.max(_log_start_told()).over(so_far()))
+    variables[C.LOG_START_OFFSET] = F.coalesce(log_start, F.lit(UNKNOWN_OFFSET))
     variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.col(N.EVERY_MASK))
     variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
     variables[N.PLACE] = F.row_number().over(place())

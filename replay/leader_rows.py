@@ -11,6 +11,7 @@ from replay.by_replica import with_replicas
 from replay.event_types import event_type, is_event, is_public
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr
 from replay.inferred_isr import bounds_of_inferred
+from replay.log_starts import GIVEN_UP_AT
 from replay.names import slot_column
 from replay.next_roles import REACHED
 from replay.profile import Profile
@@ -28,10 +29,12 @@ def with_high_watermark(
 ) -> DataFrame:
     """Return the events with `high_watermark`, its bounds and its exactness: the greater of start and candidates.
 
+    Likewise `log_start_offset`: where the leader's log started, or was moved to since.
+
     And with the partition's key and slots again: up to here its number stood for them.
     """
     named = states.join(F.broadcast(assigned), N.PARTITION_NUMBER)
-    known = named.join(F.broadcast(starts), [*N.LEADERSHIP], "left")
+    known = named.join(F.broadcast(starts.drop(GIVEN_UP_AT)), [*N.LEADERSHIP], "left")
     start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
     is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
     rebuilt = low = high = F.greatest(start, risen)
@@ -48,6 +51,7 @@ def with_high_watermark(
     return known.withColumns(
         {
             C.HIGH_WATERMARK: low,
+            C.LOG_START_OFFSET: F.greatest(C.LOG_START_OFFSET, N.START_LOG_START),
             C.HIGH_WATERMARK_LOW: low,
             C.HIGH_WATERMARK_HIGH: high,
             C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),

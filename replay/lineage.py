@@ -39,9 +39,8 @@ def lineages(states: DataFrame) -> DataFrame:
     known = of_partition.select(N.PARTITION_NUMBER, each).select(N.PARTITION_NUMBER, "it.begun.*", "it.log")
     pieces = known.select("*", F.posexplode("log").alias("place", "piece"))
     following = F.get("log", F.col("place") + 1)["start"]
-    return pieces.select(
-        *N.LEADERSHIP, NUMBER, F.col("piece.writer").alias(WRITER), F.coalesce(following, F.lit(BEYOND)).alias(UNTIL)
-    )
+    until = F.coalesce(following, F.lit(BEYOND)).alias(UNTIL)
+    return pieces.select(*N.LEADERSHIP, NUMBER, F.col("piece.writer").alias(WRITER), until)
 
 
 def _with_next(logs: Column, it: Column) -> Column:

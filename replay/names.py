@@ -32,13 +32,15 @@ NEW_ASSIGNED_MASK = "new_assigned_mask"  # int: assignment it brings (adding and
 EVERY_MASK = "every_mask"             # int: every replica the partition ever had, as a bit mask of slots
 NEW_FENCED_MASK = "new_fenced_mask"   # int: replicas it shows fenced or shutting down; NULL none
 NEW_REGISTERED_MASK = "new_registered_mask"  # int: replicas it shows registered anew, under another broker epoch; NULL none
-NEW_LOG_START = "new_log_start_offset"  # bigint: log start offset it brings; NULL none
+NEW_LOG_START = "new_log_start_offset"  # bigint: log start offset it brings, or its response states; NULL none
+OWN_LOG_START = "own_log_start_offset"  # bigint: log start offset of the fetcher's own log, as it states; NULL none
 ISR_MASK = "isr_mask"                 # int: committed ISR after the event; NULL unknown
 ASSIGNED_MASK = "assigned_mask"       # int: assignment after the event
 IS_REREGISTERED = "is_reregistered"   # bool per slot: registered anew since its last fetch: the leader's broker epoch is old
 FENCED_MASK = "fenced_mask"           # int: fenced replicas after the event
 EPOCH_START = "epoch_start_offset"    # bigint: leaderEpochStartOffset: the leader's LEO when the epoch began for its process
 START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
+START_LOG_START = "start_log_start_offset"  # bigint: the leader's log start offset when the leadership began
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
 RISEN_BEFORE = "risen_before"         # bigint: the same before the event
 RISEN_AT_END = "risen_at_end"         # bigint: the same at the end of the leadership

@@ -35,7 +35,7 @@ _WITHIN = (C.BASE_OFFSET, C.SESSION_EPOCH, N.EVENT_US, C.SOURCE_FILE, C.SOURCE_L
 _READ_LATER = (
     C.CAPTURE_ID, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED, C.ACKS, C.LAST_OFFSET, C.IS_PARKED,
     C.RESPONSE_HIGH_WATERMARK, N.LOCAL_US, STATED_HW, N.LEADER_SLOT, N.EVERY_MASK, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK,
-    C.MIN_ISR, N.NEW_LOG_START,
+    C.MIN_ISR, N.NEW_LOG_START, N.OWN_LOG_START,
 )  # fmt: skip
 _LATER = "later"
 """Columns of which the order by the clock knows nothing."""
@@ -43,7 +43,9 @@ _OF_FETCHES = (
     C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, "is_accepted", N.IS_HEEDED, N.RESPONSE_US, N.LOADED_US, N.NEXT_ROLE,
 )  # fmt: skip
 """Passengers until each replica's fetches are looked at."""
-_SHOWN = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED)
+_SHOWN = (
+    C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE, C.REPLICA_ID, C.LEADER_ID, N.IS_CONTESTED, REACHED, N.OWN_LOG_START,
+)  # fmt: skip
 
 
 def ordered_by_clock(placed: DataFrame, profile: Profile) -> DataFrame:

@@ -25,6 +25,7 @@ from replay.leader_rows import with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads, with_context
 from replay.lineage import lineages
 from replay.log_ends import log_ends
+from replay.log_starts import GIVEN_UP_AT, with_told_log_start
 from replay.order import ordered_by_clock
 from replay.placed import placed
 from replay.profile import Profile
@@ -92,17 +93,18 @@ def replayed(
     ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
     states = kept_as_few(remembered(ordered, slots, profile), (*N.LEADERSHIP, *N.IN_ORDER), keep)
     summaries = last_responses(states, slots)
-    starts = keep_small(leadership_starts(summaries, begun, restarts, assigned, slots, settled))
+    told = with_told_log_start(begun, landed[T.BROKER_STATEMENTS.name])
+    starts = keep_small(leadership_starts(summaries, told, restarts, assigned, slots, settled))
     states = states if settled is None else numbered_on(states, settled, assigned)
     known = with_high_watermark(states, starts, assigned, slots, profile)
     replicas = replica_states(known, slots, profile)
     if profile.has_silence:
         known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
-        told = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
-        replicas = with_told_replicas(replica_states(known, slots, profile), told, known)
+        of_replicas = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
+        replicas = with_told_replicas(replica_states(known, slots, profile), of_replicas, known)
     if profile.has_transactions:
         produced = landed[T.PRODUCE_EVENTS.name]
-        began = starts.select(*N.LEADERSHIP, N.START_HW)
+        began = starts.select(*N.LEADERSHIP, N.START_HW, GIVEN_UP_AT)
         lineage = lineages(states).join(began, [*N.LEADERSHIP], "left")
         stable = with_last_stable_offset(known, transactions(produced, begun, assigned, lineage))
     else:

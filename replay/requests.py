@@ -28,6 +28,10 @@ def _handled_us(share: float) -> Column:
     return F.unix_micros(C.EVENT_TIME) + (F.coalesce(C.LOCAL_TIME_US, F.lit(0)) * share).cast("bigint")
 
 
+def _known(offset: str) -> Column:
+    return F.when(F.col(offset) >= 0, F.col(offset))
+
+
 def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per append: a real base offset proves it, whatever the error (6, 7 and 20: appended, not acknowledged).
 
@@ -65,6 +69,9 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             N.EVENT_US: _handled_us(FETCHES_AFTER),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
+            # What waited for an answer and states no epoch may have got it when its leader led again, in a later one.
+            N.NEW_LOG_START: F.when(believed | ~is_parked, _known(C.RESPONSE_LOG_START_OFFSET)),
+            N.OWN_LOG_START: _known(C.LOG_START_OFFSET),
             "is_accepted": F.expr(ACCEPTED) | is_recorded,
             C.ERROR_CODE: F.when(is_recorded, DIVERGED).otherwise(F.col(C.ERROR_CODE)),
             N.IS_HEEDED: F.lit(profile.heeds_divergence) & is_diverging,

@@ -56,3 +56,16 @@ def with_responses(decided: DataFrame) -> DataFrame:
             N.STREAM_POS: F.col(N.STREAM_POS) * 2 + F.when(response, 1).otherwise(0),
         }
     ).drop("step", N.RESPONSE_NS)
+
+
+def hw_taken() -> Column:
+    """Return the HW that a response leaves its follower with: within its log (UL:540 updateHighWatermark)."""
+    told = F.col(C.RESPONSE_HIGH_WATERMARK)
+    up_to_leo = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
+    return F.greatest(up_to_leo, N.OWN_LOG_START)
+
+
+def hw_of_empty() -> Column:
+    """Return the HW that a fetch tells of a log without a record, new or given up: its start is its end; else NULL."""
+    is_empty = F.col(C.FETCH_OFFSET) == F.col(N.OWN_LOG_START)
+    return F.when(is_event(EventType.FETCH) & is_empty, F.col(C.FETCH_OFFSET))

@@ -19,6 +19,8 @@ from schemas.kinds import EventType, Exactness
 
 SETTLED_HW = "settled_high_watermark"
 """bigint: the HW of the leadership at the moment; NULL where it began later."""
+SETTLED_LOG_START = "settled_log_start_offset"
+"""bigint: likewise the log start; NULL also where it is unknown."""
 SETTLED_IS_STATED = "settled_is_stated"
 """boolean: it is still the start that a broker stated."""
 LAST_SEQ = "last_seq"
@@ -61,6 +63,7 @@ def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
             F.max(C.EVENT_SEQ).alias(LAST_SEQ),
             F.max_by(C.EVENT_TIME, C.EVENT_SEQ).alias(LAST_AT),
             F.max(C.HIGH_WATERMARK).alias(SETTLED_HW),
+            F.max(F.when(F.col(C.LOG_START_OFFSET) >= 0, F.col(C.LOG_START_OFFSET))).alias(SETTLED_LOG_START),
             F.max(F.when(exact, F.col(C.EVENT_SEQ))).alias("exact_seq"),
             F.max(F.when(stated, F.col(C.EVENT_SEQ))).alias("stated_seq"),
         )
@@ -72,11 +75,11 @@ def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
 
 
 def with_settled(begun: DataFrame, settled: Settled | None) -> DataFrame:
-    """Return the leaderships with their HW at the moment, NULL where nothing is settled."""
+    """Return the leaderships with their HW and log start at the moment, NULL where nothing is settled."""
     if settled is None:
-        unsettled = {SETTLED_HW: F.lit(None).cast("bigint"), SETTLED_IS_STATED: F.lit(None).cast("boolean")}
-        return begun.withColumns(unsettled)
-    stood = settled.leaderships.select(*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION, SETTLED_HW, SETTLED_IS_STATED)
+        unsettled = {name: F.lit(None).cast("bigint") for name in (SETTLED_HW, SETTLED_LOG_START)}
+        return begun.withColumns({**unsettled, SETTLED_IS_STATED: F.lit(None).cast("boolean")})
+    stood = settled.leaderships.select(*C.PARTITION_KEY, *_LEADERSHIP, SETTLED_HW, SETTLED_LOG_START, SETTLED_IS_STATED)
     return begun.join(F.broadcast(stood), C.on_partition(C.LEADER_EPOCH, N.INCARNATION), "left")
 
 

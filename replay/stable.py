@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.leaderships import START_US
 from replay.lineage import BEYOND, NUMBER, UNTIL, WRITER
+from replay.log_starts import GIVEN_UP_AT
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -24,27 +25,30 @@ REACH = "reach"
 """bigint: offset of its marker, or past any offset while it is open; of an event, the HW."""
 UNTOLD = "is_untold"
 """bool: stands for appends of transactions whose producer nothing tells: whether they are over, nobody knows."""
-_MARKER, _PART = "marker", "part"
+_MARKER, _PART, _PIECE = "marker", "part", "piece"
 _IS_EVENT = "is_event"
 
 
 def transactions(produced: DataFrame, begun: DataFrame, assigned: DataFrame, lineage: DataFrame) -> DataFrame:
     """One row per leadership and transaction in its log that was not over when it began: where it begins and ends.
 
-    `produced` is `produce_events`, `lineage` is `lineage.lineages` with the HW that each leadership began with. What a
-    later leader lost was in the log of the one before, and what a later one wrote was not.
+    `produced` is `produce_events`, `lineage` is `lineage.lineages` with what each leadership began with. What a later
+    leader lost was in the log of the one before, and what a later one wrote was not. Of what lies below the offset at
+    which a log was begun again its replica knows nothing.
 
     A request line names no producer, the batch in a dump does; and only there are the markers that end transactions.
     """
-    parts = _parts(_written(produced, begun, assigned))
-    held = parts.join(lineage, [N.PARTITION_NUMBER, WRITER]).where(F.coalesce(FIRST_OFFSET, _MARKER) < F.col(UNTIL))
+    parts = _parts(_with_piece(_written(produced, begun, assigned), lineage))
+    begins = F.coalesce(FIRST_OFFSET, _MARKER)
+    is_held = (begins < F.col(UNTIL)) & (begins >= F.coalesce(GIVEN_UP_AT, F.lit(0)))
+    held = parts.join(lineage, [N.PARTITION_NUMBER, WRITER]).where(is_held)
     marker = F.when(F.col(_MARKER) < F.col(UNTIL), F.col(_MARKER))
     # What was over below the HW before it began holds nothing: but for that, each log would hold all of its parent's.
     is_over = F.coalesce(marker < F.col(N.START_HW), F.lit(False))
     is_own = F.col(WRITER) == F.col(NUMBER)
     open_ones = held.withColumn(_MARKER, marker).where(is_own | (F.col(_PART) == 0) | ~is_over)
     in_log = (*N.LEADERSHIP, C.PRODUCER_ID)
-    joined = _counted(open_ones, in_log, F.coalesce(FIRST_OFFSET, _MARKER), F.col(_MARKER).isNotNull())
+    joined = _counted(open_ones, in_log)
     return _ends(joined, in_log).where(F.col(FIRST_OFFSET).isNotNull()).select(
         *N.LEADERSHIP,
         FIRST_OFFSET,
@@ -74,17 +78,25 @@ def _written(produced: DataFrame, begun: DataFrame, assigned: DataFrame) -> Data
     )
 
 
+def _with_piece(written: DataFrame, lineage: DataFrame) -> DataFrame:
+    """Return the batches with `piece`: how many logs were given up and began again at or below them."""
+    begun = lineage.groupBy(N.PARTITION_NUMBER).agg(F.collect_set(GIVEN_UP_AT).alias("begun"))
+    placed = written.join(F.broadcast(begun), N.PARTITION_NUMBER)
+    below = F.size(F.filter("begun", lambda since: since <= F.coalesce(FIRST_OFFSET, _MARKER)))
+    return placed.withColumn(_PIECE, F.when(F.size("begun") == 0, 0).otherwise(below)).drop("begun")
+
+
 def _parts(written: DataFrame) -> DataFrame:
-    """One row per transaction and writer: what of it that leadership appended, and which `part` of its producer's."""
-    of_writer = (N.PARTITION_NUMBER, WRITER, C.PRODUCER_ID)
-    offset = F.coalesce(FIRST_OFFSET, _MARKER)
-    return _ends(_counted(written, of_writer, offset, F.col(_MARKER).isNotNull()), of_writer)
+    """One row per transaction, writer and piece: what is there of it, and which `part` of its producer's it is."""
+    of_piece = (N.PARTITION_NUMBER, WRITER, _PIECE, C.PRODUCER_ID)
+    return _ends(_counted(written, of_piece), of_piece)
 
 
-def _counted(rows: DataFrame, of: tuple[str, ...], offset: Column, is_end: Column) -> DataFrame:
+def _counted(rows: DataFrame, of: tuple[str, ...]) -> DataFrame:
     """Return the rows with `part`: how many transactions of the producer have ended before, in the log's order."""
-    before = Window.partitionBy(*of).orderBy(offset, WRITER).rowsBetween(FIRST, -1)
-    return rows.withColumn(_PART, F.coalesce(F.count_if(is_end).over(before), F.lit(0)))
+    in_order = Window.partitionBy(*of).orderBy(F.coalesce(FIRST_OFFSET, _MARKER), WRITER)
+    ended = F.count_if(F.col(_MARKER).isNotNull()).over(in_order.rowsBetween(FIRST, -1))
+    return rows.withColumn(_PART, F.coalesce(ended, F.lit(0)))
 
 
 def _ends(counted: DataFrame, of: tuple[str, ...]) -> DataFrame:

@@ -1,8 +1,8 @@
-"""The HW a leadership begins with: carried over from that replica's own role before, folded across leaderships.
+"""The HW and log start a leadership begins with: carried over from that replica's own role before, and folded.
 
 Within a leadership everything is a window; between them goes a small vector, each replica's own HW. The fold runs as
 Spark's `aggregate` over the leaderships and restarts of a partition: no driver, no UDF. Source: `Partition.makeLeader`
-and `makeFollower` keep the HW; a restart reloads it from the checkpoint (P:488 createLog).
+and `makeFollower` keep both; a restart reloads it from the checkpoint (P:488 createLog).
 """
 
 from __future__ import annotations
@@ -14,29 +14,40 @@ from replay import names as N
 from replay.assignment import slot_of
 from replay.event_types import is_event
 from replay.leaderships import LOADED_AT_US, LOADED_HW, START_US, STATED_HW
-from replay.settled import SETTLED_HW, SETTLED_IS_STATED, Settled, with_settled
+from replay.log_starts import (
+    GIVEN_UP_AT,
+    LAST_LOG_START,
+    LOG_STARTS,
+    OF_FOLLOWERS,
+    TOLD_BEFORE,
+    log_start_before,
+    log_starts,
+)
+from replay.responses import hw_of_empty, hw_taken
+from replay.settled import SETTLED_HW, SETTLED_IS_STATED, SETTLED_LOG_START, Settled, with_settled
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
 START_IS_STATED = "start_is_stated"
 """bool: the start is a broker's word: the history before is missing, or a restart reloaded a checkpoint."""
 
-_OWN = "struct<hw:bigint,us:bigint,is_stated:boolean>"
-_START = "struct<hw:bigint,is_stated:boolean,is_reloaded:boolean>"
+_OWN = "struct<hw:bigint,us:bigint,is_stated:boolean,log_start:bigint>"
+_START = "struct<hw:bigint,is_stated:boolean,is_reloaded:boolean,log_start:bigint>"
 _HEARD = "array<struct<hw:bigint,us:bigint>>"
 _LOAD = 1 << 30
 """Sorts a restart after the leaderships of the epoch it found; the times tell which responses came later."""
 
 
 def last_responses(states: DataFrame, slots: int) -> DataFrame:
-    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response."""
-    response = is_event(N.RESPONSE)
-    told = F.col(C.RESPONSE_HIGH_WATERMARK)
-    taken = F.when(F.col(N.FOLLOWER_LEO) >= 0, F.least(told, F.col(N.FOLLOWER_LEO))).otherwise(told)
-    heard = F.struct(taken.alias("hw"), F.expr(N.ORDER_US).alias("us"))
+    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response.
+
+    And `log_starts.LOG_STARTS`: where its log started, and those of its followers.
+    """
+    heard = F.struct(F.coalesce(hw_of_empty(), hw_taken()).alias("hw"), F.expr(N.ORDER_US).alias("us"))
+    tells = is_event(N.RESPONSE) | hw_of_empty().isNotNull()
 
     def last(slot: int) -> Column:
-        own = response & (F.col(N.SLOT) == slot)
+        own = tells & (F.col(N.SLOT) == slot)
         return F.max_by(F.when(own, heard), F.when(own, F.col(C.EVENT_SEQ)))
 
     return states.groupBy(*N.LEADERSHIP).agg(
@@ -45,6 +56,7 @@ def last_responses(states: DataFrame, slots: int) -> DataFrame:
         F.max(N.EPOCH_START).alias(N.EPOCH_START),
         F.max(F.expr(N.ORDER_US)).alias("ended_us"),
         F.array(*[last(i) for i in range(slots)]).cast(_HEARD).alias("heard"),
+        *log_starts(slots),
     )
 
 
@@ -56,9 +68,9 @@ def leadership_starts(
     slots: int,
     settled: Settled | None = None,
 ) -> DataFrame:
-    """One row per leadership: `start_high_watermark` (-1 unknown) and whether it is a broker's word.
+    """One row per leadership: `start_high_watermark` (-1 unknown), whether it is a broker's word, and its log start.
 
-    Of a leadership that is `settled` the start is its HW at that moment.
+    `begun` is `log_starts.with_told_log_start`. Of a leadership that is `settled` the start is its HW at that moment.
     """
     history = _history(summaries, with_settled(begun, settled), loads, assigned)
     nobody = F.array_repeat(F.lit(None).cast(_OWN), slots)
@@ -72,6 +84,8 @@ def leadership_starts(
         F.when(F.col("it.starts.is_reloaded"), F.col("it.history")[LOADED_HW]).alias(LOADED_HW),
         F.col("it.starts.hw").alias(N.START_HW),
         F.col("it.starts.is_stated").alias(START_IS_STATED),
+        F.col("it.starts.log_start").alias(N.START_LOG_START),
+        F.col("it.history")[GIVEN_UP_AT].alias(GIVEN_UP_AT),
     )
 
 
@@ -79,11 +93,14 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
     """One row per partition: `history`, its leaderships and its followers' restarts in order."""
     fields = (
         C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, LOADED_AT_US,
-        N.RISEN_TO, N.EPOCH_START, "ended_us", "heard", SETTLED_HW, SETTLED_IS_STATED,
+        N.RISEN_TO, N.EPOCH_START, "ended_us", "heard", SETTLED_HW, SETTLED_IS_STATED, SETTLED_LOG_START,
+        *TOLD_BEFORE, *LOG_STARTS,
     )  # fmt: skip
     numbered = begun.join(F.broadcast(assigned), C.on_partition())
     led = numbered.join(summaries, [*N.LEADERSHIP]).withColumn(N.SLOT, F.lit(UNKNOWN_OFFSET))
-    not_led = (STATED_HW, LOADED_AT_US, N.RISEN_TO, N.EPOCH_START, "ended_us", SETTLED_HW)
+    not_led = (
+        STATED_HW, LOADED_AT_US, N.RISEN_TO, N.EPOCH_START, "ended_us", SETTLED_HW, SETTLED_LOG_START, *TOLD_BEFORE,
+    )  # fmt: skip
     unsaid = {c: F.lit(None).cast("bigint") for c in not_led}
     restarted = loads.join(assigned, C.on_partition()).withColumns(
         {
@@ -92,6 +109,7 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
             N.LEADER_SLOT: F.lit(UNKNOWN_OFFSET),
             N.SLOT: slot_of(F.col(C.BROKER_ID)),
             "heard": F.lit(None).cast(_HEARD),
+            **{name: F.lit(None).cast(kind) for name, kind in LOG_STARTS.items()},
             SETTLED_IS_STATED: F.lit(None).cast("boolean"),
             **unsaid,
         }
@@ -109,13 +127,17 @@ def _next(so_far: Column, step: Column) -> Column:
         F.greatest(start["hw"], step[N.RISEN_TO]),
         step["ended_us"],
         start["is_stated"] & ~F.coalesce(rises, F.lit(True)),
+        F.greatest(start["log_start"], step[LAST_LOG_START]),
     )
 
     def after(own: Column, slot: Column) -> Column:
         heard = F.get(step["heard"], slot)
-        told = _own(heard["hw"], heard["us"], F.lit(False))
+        log_start = F.coalesce(F.get(step[OF_FOLLOWERS], slot), own["log_start"])
+        told = _own(heard["hw"], heard["us"], F.lit(False), log_start)
         is_later = F.coalesce(step[START_US] > own["us"], F.lit(True))
-        loaded = F.when((slot == step[N.SLOT]) & is_later, _own(step[LOADED_HW], step[START_US], F.lit(True)))
+        loaded = F.when(
+            (slot == step[N.SLOT]) & is_later, _own(step[LOADED_HW], step[START_US], F.lit(True), own["log_start"])
+        )
         return F.when(slot == leader, ended).when(heard.isNotNull(), told).otherwise(F.coalesce(loaded, own))
 
     return F.struct(
@@ -123,12 +145,12 @@ def _next(so_far: Column, step: Column) -> Column:
     )
 
 
-def _own(hw: Column, us: Column, is_stated: Column) -> Column:
-    return F.struct(hw.alias("hw"), us.alias("us"), is_stated.alias("is_stated"))
+def _own(hw: Column, us: Column, is_stated: Column, log_start: Column) -> Column:
+    return F.struct(hw.alias("hw"), us.alias("us"), is_stated.alias("is_stated"), log_start.alias("log_start"))
 
 
 def _start(own: Column, leadership: Column) -> Column:
-    """Return the leadership's start: carried over, reloaded, or what its line states; never above its LEO.
+    """Return the leadership's start: carried over, reloaded, or what its line states; within its log.
 
     Which responses a follower took no leader's log shows: some were dropped (`AbstractFetcherThread`, 349), some were
     never logged as their leader died. Where the line of the election says another HW, it is the evidence.
@@ -141,10 +163,13 @@ def _start(own: Column, leadership: Column) -> Column:
     begin = leadership[N.EPOCH_START]
     value = F.coalesce(stated, rebuilt, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))
     is_rebuilt = ~is_reloaded & (value == carried) & ~own["is_stated"]
-    hw = F.when(begin >= 0, F.least(value, begin)).otherwise(value).cast("bigint")
+    log_start = log_start_before(own["log_start"], leadership, begin)
+    in_log = F.when(value >= 0, F.greatest(value, log_start)).otherwise(value)
+    hw = F.when(begin >= 0, F.least(in_log, begin)).otherwise(in_log).cast("bigint")
     is_stated = F.coalesce(begin != 0, F.lit(True)) & ~F.coalesce(is_rebuilt, F.lit(False))
     return F.struct(
         F.coalesce(leadership[SETTLED_HW], hw).alias("hw"),
         F.coalesce(leadership[SETTLED_IS_STATED], is_stated).alias("is_stated"),
         is_reloaded.alias("is_reloaded"),
+        F.coalesce(leadership[SETTLED_LOG_START], log_start).alias("log_start"),
     )

@@ -16,6 +16,7 @@ from replay.ends import ends
 from replay.leader import remembered
 from replay.leader_rows import leader_timeline, with_high_watermark
 from replay.leaderships import leaderships, roles_with_loads
+from replay.log_starts import with_told_log_start
 from replay.profile import Profile
 from replay.replayed import ordered_events
 from replay.replica_rows import IN_ORDER_OF_REPLICA
@@ -60,7 +61,8 @@ def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
     ordered = ordered_events(landed, begun, restarts, ended, assigned, SLOTS, Profile()).localCheckpoint()
     states = remembered(ordered, SLOTS, Profile())
     summaries = last_responses(states, SLOTS).localCheckpoint()
-    starts = leadership_starts(summaries, begun, restarts, assigned, SLOTS).localCheckpoint()
+    told = with_told_log_start(begun, landed[BROKER_STATEMENTS.name])
+    starts = leadership_starts(summaries, told, restarts, assigned, SLOTS).localCheckpoint()
     known = with_high_watermark(states, starts, assigned, SLOTS, Profile()).withColumn(
         C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK)
     )

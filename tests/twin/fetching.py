@@ -165,22 +165,27 @@ def _respond(
 
 def _accept(cluster: Cluster, follower: Broker, leader: Broker, answer: Answer) -> None:
     """What a follower does with a response: cut, or append, then HW, then log start."""
-    log, now = follower.log, cluster.clock.now
+    log = follower.log
     if answer.error_code == OUT_OF_RANGE:
         out_of_range(cluster, follower, leader)
     elif answer.error_code == FENCED_LEADER_EPOCH and follower.fetcher:
         follower.fetcher.has_failed = True
     elif answer.error_code == 0 and answer.diverging != NOWHERE:
         if cluster.rules.profile.heeds_divergence:
-            log.set_follower_high_watermark(answer.high_watermark)
-            cluster.note()
+            _take(cluster, follower, answer)
         by_epoch(cluster, follower, answer.diverging, "fetch_divergence")
     elif answer.error_code == 0:
         log.append(list(answer.records))
-        log.set_follower_high_watermark(answer.high_watermark)
-        if log.move_log_start(answer.log_start_offset):
-            cluster.rows.state("log_start_offset", follower.id, now, follower.leader_epoch, log.log_start_offset)
-        cluster.note()
+        _take(cluster, follower, answer)
+
+
+def _take(cluster: Cluster, follower: Broker, answer: Answer) -> None:
+    """The HW, then the log start of a response (ReplicaFetcherThread.processPartitionData)."""
+    log, now = follower.log, cluster.clock.now
+    log.set_follower_high_watermark(answer.high_watermark)
+    if log.move_log_start(answer.log_start_offset):
+        cluster.rows.state("log_start_offset", follower.id, now, follower.leader_epoch, log.log_start_offset)
+    cluster.note()
 
 
 def respond(cluster: Cluster, command: Respond) -> None:

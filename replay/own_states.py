@@ -1,8 +1,8 @@
 """What each replica has by itself: its own LEO and HW after each event of its leader, by the slot that it has.
 
 A leader's are its own. A follower's LEO is what it asks for, and after a response what its next fetch asks for; its HW
-is the smaller of the HW it was told and its LEO after the append (`AbstractFetcherThread.processFetchRequest`,
-`UnifiedLog.maybeUpdateHighWatermark`, UL:590).
+is the smaller of the HW it was told and its LEO after the append, and not below its log start
+(`AbstractFetcherThread.processFetchRequest`, `UnifiedLog.maybeUpdateHighWatermark`, UL:590 and UL:540).
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from replay.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.passengers import aboard, ashore
 from replay.profile import Profile
+from replay.responses import hw_of_empty, hw_taken
 from replay.windows import FIRST, NOW, carried, carried_or_raised, history
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -85,13 +86,14 @@ def _with_what_is_told(known: DataFrame) -> DataFrame:
     """
     response, restart = is_event(N.RESPONSE), is_event(N.REPLICA_RESTART)
     taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
-    told = F.least(F.col(C.RESPONSE_HIGH_WATERMARK), F.col(N.FOLLOWER_LEO))
     asked = is_event(EventType.FETCH, N.REPLICA_RESTART)
     return known.withColumns(
         {
             _NOW: F.struct(*_OF_LEADER),
             _LEO_NOW: F.when(asked, F.col(C.FETCH_OFFSET)).when(response & taken, F.col(N.FOLLOWER_LEO)),
-            _HW_NOW: F.when(restart, F.col(C.RESPONSE_HIGH_WATERMARK)).when(response & taken, told),
+            _HW_NOW: F.when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
+            .when(response & taken, hw_taken())
+            .otherwise(hw_of_empty()),
             _IS_LEFT_OPEN: response & ~taken,
         }
     )

@@ -12,6 +12,7 @@ from pyspark.sql import SparkSession
 
 from tests.engine import each_by_its_own, profile, replayed, to_the_millisecond
 from tests.story import Expected, Story
+from tests.twin.fetching import OUT_OF_RANGE
 from tests.twin.words import Known
 
 Row = dict[str, Any]
@@ -96,7 +97,7 @@ def disputes(story: Story, rebuilt: Told, words: Iterable[str] = REBUILT) -> Ite
                 made = {key: _of_replica(value, made.get(key)) for key, value in said.items()}
             if said != made:
                 yield f"{expected.line_no}: {expected.text.strip()}\n {name}: {made} is rebuilt, not {said}"
-        if (fetch := re.search(r"(\d+) fetches", left)) and not expected.known.diverging:
+        if (fetch := re.search(r"(\d+) fetches", left)) and not _is_refused(expected.known):
             silent.discard(int(fetch[1]))
 
 
@@ -113,7 +114,12 @@ def _cut_or_restarted(left: str, known: Known) -> set[int]:
     """The replicas whose log is not what it was, and who have not fetched since."""
     found = re.search(r"restart (\d+)|(\d+) truncates|(\d+) fetches", left)
     who = {int(group) for group in found.groups() if group} if found else set()
-    return {*known.lost, *(who if "fetches" not in left or known.diverging else ())}
+    return {*known.lost, *(who if "fetches" not in left or _is_refused(known) else ())}
+
+
+def _is_refused(known: Known) -> bool:
+    """Whether a fetch was answered so that its follower does something to its log: it diverges, or is out of range."""
+    return known.diverging is not None or known.error_code == OUT_OF_RANGE
 
 
 def _of_replica(said: object, made: object) -> object:

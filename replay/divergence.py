@@ -8,7 +8,9 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings import finding, text
+from replay.parted_followers import parted_followers
 from replay.parted_logs import parted_from_leaders
+from replay.profile import Profile
 from replay.windows import FIRST, LAST
 from schemas import columns as C
 from schemas import tables as T
@@ -18,10 +20,12 @@ _KIND = IncidentKind.LOG_DIVERGENCE
 
 
 def divergences(
-    landed: Mapping[str, DataFrame], lost: DataFrame, took_part: DataFrame, truncations: DataFrame
+    landed: Mapping[str, DataFrame], lost: DataFrame, took_part: DataFrame, truncations: DataFrame, profile: Profile
 ) -> DataFrame:
-    """One row per range in which a former leader's log and the new leader's differed, or two dumps differ."""
-    return parted_from_leaders(lost, took_part, truncations).unionByName(of_dumps(landed[T.SEGMENT_BATCHES.name]))
+    """One row per range in which a replica's log and the new leader's differed, or two dumps differ."""
+    of_leaders = parted_from_leaders(lost, took_part, truncations)
+    of_followers = parted_followers(lost, took_part, truncations, profile)
+    return of_leaders.unionByName(of_followers).unionByName(of_dumps(landed[T.SEGMENT_BATCHES.name]))
 
 
 def of_dumps(batches: DataFrame) -> DataFrame:

@@ -54,7 +54,7 @@ def incidents(
         times_under_min_isr(leader_timeline),
         stalled_high_watermarks(leader_timeline, profile),
         stale_isr_members(leader_timeline, profile),
-        divergences(landed, lost, took_part, truncations),
+        divergences(landed, lost, took_part, truncations, profile),
         reads_of_lost_records(landed, lost),
         *contradictions(landed, took_part, truncations),
     ]

@@ -78,6 +78,7 @@ HELD_BEFORE = (
     *(state(n, 0, n + 1, leo, 8, remote_log_end_offset=leo) for n, leo in ((2, 8), (3, 10))),
 )
 SHORTER = (event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 6, 6))
+WENT_ON = (state(3, 0, 2, 10, 10, remote_log_end_offset=10), state(3, 1, 2, 10, 9, remote_log_end_offset=10))
 HELD_UP = {"isr": [1, 2], "maximal_isr": [1, 2], "remote_log_end_offset": {2: 4}, "high_watermark_limited_by": [2]}
 UNCLEAN = {T.METADATA_CHANGES: [{**became_leader(1, 2), "is_unclean": True}]}
 
@@ -181,7 +182,15 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
         T.REPLICA_TIMELINE: [*HELD_BEFORE, state(1, 2, 2, 10, 8, remote_log_end_offset=10)],
     },
     "diverged": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 9, 9), event(1, 2, 12, 9)) | {
-        T.REPLICA_TIMELINE: [state(1, 1, 3, 11, 9, remote_log_end_offset=11)],
+        T.REPLICA_TIMELINE: [state(1, 1, 3, 11, 9, remote_log_end_offset=11), *WENT_ON],
+    },
+    # Of three followers that cut to their own HWs one has its HW beyond the new leader's LEO.
+    "left_apart": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, 9, 9), event(1, 2, 12, 9)) | {
+        T.REPLICA_TIMELINE: [
+            *WENT_ON,
+            state(4, 0, 2, 10, 9, remote_log_end_offset=10), state(4, 1, 2, 10, 9, remote_log_end_offset=9),
+            state(5, 0, 2, 9, 9, remote_log_end_offset=9), state(5, 1, 2, 12, 9, remote_log_end_offset=12),
+        ],
     },
     # RECOVERING is carried over clean elections, until the leader changes the ISR.
     "recovering": metadata(

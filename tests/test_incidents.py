@@ -7,10 +7,11 @@ from collections.abc import Mapping
 
 import pytest
 from pyspark.sql import Row, SparkSession
+from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
 from replay.incidents import incidents
-from replay.profile import Profile
+from replay.profile import Profile, Truncation
 from schemas import tables as T
 from tests.checked_rows import Given, at, became_leader
 from tests.frames import rows
@@ -30,11 +31,18 @@ CLEAN_RANGES = {
     "old_tail": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
     "in_flight": {(UNCOMMITTED, 10, 12)},
     "diverged": {(COMMITTED, 9, 10)},
+    "left_apart": {(COMMITTED, 9, 10)},
     "consumed": {(COMMITTED, 2, 5)},
     **{name: {(COMMITTED, 6, 8), (UNCOMMITTED, 8, 10)} for name in SHORTER},
     "led_again": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
     "led_by_another": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
 }
+
+
+def _spoken() -> Profile:
+    """Of one topic the followers truncate to their HWs."""
+    to_the_hw = F.when(F.col("topic") == "left_apart", Truncation.HIGH_WATERMARK.value)
+    return Profile(truncation=to_the_hw.otherwise(Truncation.FETCH_DIVERGENCE.value))
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +57,7 @@ def found(spark: SparkSession) -> Mapping[str, list[Row]]:
     timelines = (tables[table] for table in (T.LEADER_TIMELINE, T.REPLICA_TIMELINE, T.TRUNCATIONS))
     by_topic: dict[str, list[Row]] = defaultdict(list)
     with keeping() as keep:
-        for row in incidents(landed, *timelines, Profile(), keep).collect():  # type: ignore[arg-type,misc]
+        for row in incidents(landed, *timelines, _spoken(), keep).collect():  # type: ignore[arg-type,misc]
             by_topic[row["topic"]].append(row)
     return by_topic
 
@@ -185,6 +193,17 @@ def test_divergence_that_no_cut_ended(found: Mapping[str, list[Row]]) -> None:
     apart = the(found, "diverged", "LOG_DIVERGENCE")
     assert (apart["replica_id"], apart["from_offset"], apart["to_offset"]) == (1, 9, 10)
     assert (apart["ended_at"], apart["severity"]) == (None, "critical")
+
+
+def test_truncation_to_the_hw_leaves_a_follower_apart(found: Mapping[str, list[Row]]) -> None:
+    """One that was never the leader: it asks for what lies beyond, and others at its offsets are appended meanwhile."""
+    apart = of_kind(found, "left_apart", "LOG_DIVERGENCE")
+
+    assert [(r["replica_id"], r["from_offset"], r["to_offset"], r["severity"]) for r in apart] == [
+        (1, 9, 10, "warning"),
+        (3, 9, 10, "critical"),
+    ]
+    assert "below its HW 10" in apart[1]["evidence"]
 
 
 def test_divergence_ends_with_the_cut_of_who_has_to(found: Mapping[str, list[Row]]) -> None:

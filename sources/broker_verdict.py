@@ -11,9 +11,10 @@ from schemas import columns as C
 from schemas.kinds import FileKind
 from sources import outcomes
 from sources.line_parts import FETCHER_STARTS, FETCHER_STARTS_BEFORE_2_7, METADATA_TOPIC, TOPIC_SETTINGS
-from sources.line_patterns import IDS, OFFSETS
+from sources.line_patterns import NOTHING_CUT
 from sources.log_lines import LEVEL, LOGGER
-from sources.worded import HAS_CUE, SETTING, TOLD, WORDING, is_debug, is_known_logger, text
+from sources.worded import HAS_CUE, SETTING, TOLD, WORDING, is_debug, is_known_logger, number, text
+from sources.wording import IDS, OFFSETS
 
 
 def verdict() -> Column:
@@ -25,6 +26,7 @@ def verdict() -> Column:
         .when(is_worded & F.col(C.EVENT_TIME).isNull(), outcomes.rejected("no such time"))
         .when(is_worded & (text("topic") == METADATA_TOPIC), outcomes.ignored("metadata partition"))
         .when(is_worded & _is_out_of_range(), outcomes.rejected(outcomes.OUT_OF_RANGE))
+        .when(is_worded & _cuts_nothing(), outcomes.ignored(NOTHING_CUT))
         .when(is_worded & _lacks_fetchers(), outcomes.rejected("unreadable fetchers"))
         .when(is_worded & _lacks_broker(), outcomes.rejected("no broker named, in a file of several"))
         .when(is_worded & _lacks_settings(), outcomes.ignored("no setting that bears on replication"))
@@ -58,6 +60,11 @@ def _is_out_of_range() -> Column:
 def _is_none(field: Column, number_type: str, least: int) -> Column:
     digits = F.nullif(F.try_element_at(F.col(TOLD), field), F.lit(""))
     return digits.isNotNull() & F.coalesce(digits.try_cast(number_type) < least, F.lit(True))
+
+
+def _cuts_nothing() -> Column:
+    """A log that reaches at least as far as the leader's begins goes on from its own end."""
+    return F.coalesce(number("local_end") >= number("offset"), F.lit(False))
 
 
 def _lacks_fetchers() -> Column:

@@ -1,89 +1,38 @@
 """What brokers write of offsets, leaders and ISRs in state-change.log and server.log: each wording once, as data.
 
-A wording's `text` is a regular expression in which `{field}` stands for a value (`FIELDS`); the first wording of a line
-that matches counts. Its `cue` is what every such line contains: a line with the cue that no wording matches was cut, or
-has a wording not known here, and is rejected. Of the logger the last part of the name counts, as packages moved.
+The first wording (sources/wording.py) of a line that matches counts. Its `cue` is what every such line contains: a line
+with the cue that no wording matches was cut, or has a wording not known here, and is rejected. Of the logger the last
+part of the name counts, as packages moved.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-
 from schemas.kinds import ChangeKind, StatementKind
-
-INTEGER, INTEGERS, TOPIC_NAME, REST = r"(-?\d+)", r"([\d, ]*)", r"(\S+)", r"(.*)"
-
-FIELDS = {
-    "topic": TOPIC_NAME, "topic_id": r"([\w-]{22})?", "partition": r"(\d+)", "broker": r"(\d+)",
-    "leader_id": INTEGER, "leader_epoch": INTEGER, "partition_epoch": INTEGER,
-    "isr": INTEGERS, "replicas": INTEGERS, "adding_replicas": INTEGERS, "removing_replicas": INTEGERS,
-    "recovery_state": r"(\w+)",
-    "offset": INTEGER, "log_end_offset": INTEGER, "high_watermark": INTEGER, "log_start_offset": INTEGER,
-    "last_offset": INTEGER, "checked_high_watermark": INTEGER,
-    "laggards": REST, "fetchers": REST, "settings": REST, "directory": REST,
-    "target": r"([\w./<>-]+)", "version": r"(\S+)",
-}  # fmt: skip
-OFFSETS = tuple(name for name in FIELDS if name.endswith(("offset", "watermark")))
-IDS = ("partition", "broker", "leader_id", "leader_epoch", "partition_epoch")
-
-TP = "{topic}-{partition}"
-TOPIC_ID = r"(?:Some\(|Optional\[|None|Optional\.empty)?{topic_id}[)\]]?"
-BROKER, PARTITION = r"\[Broker id={broker}\] ", r"\[Partition \S+ broker={broker}\] "
-PARTITION_TP = rf"\[Partition {TP} broker={{broker}}\] "
-LOG_TP = rf"\[(?:UnifiedLog|LocalLog|Log|LogLoader) partition={TP}, dir=[^\]]*\] "
-FETCHER = r"\[ReplicaFetcher replicaId={broker}, leaderId=\d+, fetcherId=\d+\] "
-STATE = (
-    r"LeaderAndIsrPartitionState\(topicName='[^']*', partitionIndex=\d+, controllerEpoch=-?\d+, leader={leader_id}, "
-    r"leaderEpoch=-?\d+, isr=\[{isr}\], (?:partitionEpoch|zkVersion)={partition_epoch}, replicas=\[{replicas}\], "
-    r"addingReplicas=\[{adding_replicas}\], removingReplicas=\[{removing_replicas}\], isNew=\w+"
-    r"(?:, leaderRecoveryState={recovery_state})?\)"
-)
-REGISTRATION = (
-    r"PartitionRegistration\(replicas=\[{replicas}\], directories=\[.*?\], isr=\[{isr}\], "
-    r"removingReplicas=\[{removing_replicas}\], addingReplicas=\[{adding_replicas}\], elr=\[.*?\], "
-    r"lastKnownElr=\[.*?\], leader={leader_id}, leaderRecoveryState={recovery_state}, leaderEpoch=-?\d+, "
-    r"partitionEpoch={partition_epoch}\)"
-)
-
-
-@dataclass(frozen=True)
-class Wording:
-    """How some versions say one thing, and what rows it gives."""
-
-    name: str
-    versions: str
-    logger: str
-    cue: str
-    text: str
-    change: ChangeKind | None = None
-    states: tuple[tuple[StatementKind, str], ...] = ()
-    """Statements of the line: the kind, and the field that has the offset (empty: none, it is -1)."""
-    ignored: str | None = None
-    """Why the line gives no row, where it gives none."""
-
-    is_cue_specific: bool = True
-    """Whether the cue alone shows what the line was to say; "starting" does not."""
-
-    @property
-    def regex(self) -> str:
-        """The whole message as a regular expression."""
-        return "^" + re.sub(r"\{(\w+)\}", lambda field: FIELDS[field[1]], self.text)
-
-    @property
-    def fields(self) -> tuple[str, ...]:
-        """The fields of the regular expression's groups, in order."""
-        return tuple(re.findall(r"\{(\w+)\}", self.text))
-
+from sources.line_patterns_of_0_11 import OLDEST_WORDINGS
+from sources.wording import (
+    BROKER,
+    FETCHER,
+    FOLLOWER_STATES,
+    LEADER_STATES,
+    LOADED_STATES,
+    LOG_TP,
+    NO_REPLICAS_LOG,
+    PARTITION,
+    PARTITION_TP,
+    REGISTRATION,
+    RESET_STATES,
+    SHRINKING_STATES,
+    STATE,
+    TOPIC_ID,
+    TP,
+    Wording,
+)  # fmt: skip
 
 S, K = StatementKind, ChangeKind
-LEADER_STATES = ((S.BECAME_LEADER_LEO, "log_end_offset"), (S.BECAME_LEADER_HW, "high_watermark"))
-FOLLOWER_STATES = ((S.BECAME_FOLLOWER_LEO, "log_end_offset"), (S.BECAME_FOLLOWER_HW, "high_watermark"))
-LOADED_STATES = ((S.LOADED_LEO, "log_end_offset"), (S.LOADED_LOG_START, "log_start_offset"))
-SHRINKING_STATES = ((S.SHRINKING_HW, "high_watermark"), (S.SHRINKING_LEO, "log_end_offset"))
 # fmt: off
 STARTS, SKIPPED, SKIPPED_FOLLOWER = "starts at leader epoch ", "Skipped the become-leader", "Skipped the become-follower"
 HW_LOADED, OF_FUTURE_LOG = "high watermark loaded", "of a future log"
+NOTHING_CUT = "fetch offset reset, nothing cut"
 FUTURE_LOG_CREATED, FUTURE_LOG_LOADED, FUTURE_LOG_IN_PLACE = "future log created", "future log loaded", "future log in place"
 
 STATE_CHANGE_WORDINGS = (
@@ -97,7 +46,7 @@ STATE_CHANGE_WORDINGS = (
     Wording("leader", "2.4.1-2.5", "Partition", STARTS,
             PARTITION + TP + r" starts at leader epoch {leader_epoch} from offset {log_end_offset} with high watermark {high_watermark}\.",
             K.BECOME_LEADER, LEADER_STATES),
-    Wording("leader", "0.11-2.4.0", "Partition", "starts at Leader Epoch ",
+    Wording("leader", "1.0-2.4.0", "Partition", "starts at Leader Epoch ",
             PARTITION + TP + r" starts at Leader Epoch {leader_epoch} from offset {log_end_offset}\. ", K.BECOME_LEADER, LEADER_STATES[:1]),
     # "Previous leader" of 3.6.0-4.1 is the new one (its fields are overwritten before the line is written): not read.
     Wording("follower", "3.3-", "logger", STARTS,
@@ -130,35 +79,39 @@ STATE_CHANGE_WORDINGS = (
             ignored="role not taken, the disk failed"),
     Wording("storage error", "3.0-", "logger", SKIPPED_FOLLOWER, r".* with topic id \S+ due to (?:a )?(?:storage|disk) error",
             ignored="role not taken, the disk failed"),
-    Wording("leader's metadata", "1.0-3.2", "logger", SKIPPED, r".* state change (?:after marking|with correlation id)",
+    Wording("storage error", "1.0-3.9", "logger", SKIPPED, r".* state change with correlation id .* offline due to (?:storage|disk) error",
+            ignored="role not taken, the disk failed"),
+    Wording("storage error", "1.0-3.9", "logger", SKIPPED_FOLLOWER, r".* state change with correlation id .* offline due to (?:storage|disk) error",
+            ignored="role not taken, the disk failed"),
+    Wording("leader's metadata", "1.0-3.2", "logger", SKIPPED, r".* state change after marking",
             ignored="metadata applied, but not told"),
-    Wording("follower's metadata", "1.0-3.2", "logger", SKIPPED_FOLLOWER, r".* state change (?:after marking|with correlation id|since)",
+    Wording("follower's metadata", "1.0-3.2", "logger", SKIPPED_FOLLOWER, r".* state change (?:after marking|since)",
             ignored="metadata applied, but not told"),
     Wording("new partition", "2.8-", "logger", "Creating new partition ",
             BROKER + "Creating new partition " + TP + " with topic id " + TOPIC_ID + r"\.?(?: ?A topic with the same name .*)?$", states=((S.PARTITION_CREATED, ""),)),
 )
 
 SERVER_WORDINGS = (
-    Wording("shrinking ISR", "2.3-", "Partition", "Shrinking ISR from ",
+    Wording("shrinking ISR", "2.2-", "Partition", "Shrinking ISR from ",
             PARTITION_TP + r"Shrinking ISR from [\d,]* to {isr}\. Leader: \(highWatermark: {high_watermark}, endOffset: {log_end_offset}\)\. "
             r"Out of sync replicas: {laggards}\.$", K.ISR_SHRINK_PROPOSED, SHRINKING_STATES),
-    Wording("shrinking ISR", "0.8-2.2", "Partition", "Shrinking ISR from ", PARTITION_TP + r"Shrinking ISR from [\d,]+ to {isr}$", K.ISR_SHRINK_PROPOSED),
-    Wording("expanding ISR", "0.8-2.7", "Partition", "Expanding ISR from ", PARTITION_TP + r"Expanding ISR from [\d,]* to {isr}$", K.ISR_EXPAND_PROPOSED),
+    Wording("shrinking ISR", "1.0-2.1", "Partition", "Shrinking ISR from ", PARTITION_TP + r"Shrinking ISR from [\d,]+ to {isr}$", K.ISR_SHRINK_PROPOSED),
+    Wording("expanding ISR", "1.0-2.7", "Partition", "Expanding ISR from ", PARTITION_TP + r"Expanding ISR from [\d,]* to {isr}$", K.ISR_EXPAND_PROPOSED),
     Wording("ISR updated", "2.4-", "Partition", "ISR updated ",
             PARTITION_TP + r"ISR updated (?:from AlterIsr )?to \[?{isr}\]? *(?:\(under-min-isr\))? *and (?:zkVersion|version) updated to \[?{partition_epoch}\]?$",
             K.ISR_UPDATED),
     Wording("ISR change rejected", "3.3-", "Partition", "Failed to alter partition to ",
             PARTITION_TP + r"Failed to alter partition to .* since the controller rejected the request with \w+\. .* latest committed state "
-            r"CommittedPartitionState\(isr=\w*[(\[]{isr}[)\]]", K.ISR_CHANGE_REJECTED),
-    Wording("ISR change rejected", "0.8-2.7", "Partition", "Cached zkVersion ",
+            r"CommittedPartitionState[(\[]isr=\w*[(\[]{isr}[)\]]", K.ISR_CHANGE_REJECTED),
+    Wording("ISR change rejected", "1.0-2.7", "Partition", "Cached zkVersion ",
             PARTITION_TP + r"Cached zkVersion \[?{partition_epoch}\]? not equal to that in zookeeper, skip updating ISR$", K.ISR_CHANGE_REJECTED),
     Wording(HW_LOADED, "2.4-", "Partition", "Log loaded for partition ",
             PARTITION_TP + r"Log loaded for partition \S+ with initial high watermark {offset}$", states=((S.LOADED_HW, "offset"),)),
     Wording("no checkpoint", "0.8-", "Partition", "No checkpointed highwatermark", r".*", ignored="no checkpointed high watermark"),
-    Wording("truncation without effect", "0.10-", "UnifiedLog", " has no effect as the largest offset in the log is ",
+    Wording("truncation without effect", "1.0.2-", "UnifiedLog", " has no effect as the largest offset in the log is ",
             LOG_TP + r"Truncating to -?\d+ has no effect as the largest offset in the log is {last_offset}$",
             states=((S.TRUNCATED_WITHOUT_EFFECT, "last_offset"),)),
-    Wording("truncation", "0.10-", "UnifiedLog", "Truncating to offset ", LOG_TP + r"Truncating to offset {offset}$", states=((S.TRUNCATED_TO, "offset"),)),
+    Wording("truncation", "1.0.2-", "UnifiedLog", "Truncating to offset ", LOG_TP + r"Truncating to offset {offset}$", states=((S.TRUNCATED_TO, "offset"),)),
     Wording("truncation below the high watermark", "4.2-", "UnifiedLog", " below high watermark ",
             r"(?:\[[^\]]*\] )?Truncating (?:future )?" + TP + r" to offset -?\d+ below high watermark {checked_high_watermark}$",
             states=((S.TRUNCATED_BELOW_HW, "checked_high_watermark"),)),
@@ -166,21 +119,21 @@ SERVER_WORDINGS = (
             LOG_TP + r"Non-monotonic update of high watermark from \(offset=-?\d+.*\) to \(offset={offset}\D", states=((S.HW_LOWERED_TO, "offset"),)),
     Wording("log start moved", "2.6-", "UnifiedLog", "Incremented log start offset to ",
             LOG_TP + "Incremented log start offset to {offset} due to ", states=((S.LOG_START_MOVED, "offset"),)),
-    Wording("log start moved", "0.11-2.5", "UnifiedLog", "Incrementing log start offset to ",
+    Wording("log start moved", "1.0.2-2.5", "UnifiedLog", "Incrementing log start offset to ",
             LOG_TP + r"Incrementing log start offset to {offset}$", states=((S.LOG_START_MOVED, "offset"),)),
     Wording("segment rolled", "3.1-", "LocalLog", "Rolled new log segment at offset ",
             LOG_TP + r"Rolled new log segment at offset {offset} in [\d.]+ ms\.$", states=((S.SEGMENT_ROLLED, "offset"),)),
-    Wording("segment rolled", "0.8-3.0", "UnifiedLog", "Rolled new log segment at offset ",
+    Wording("segment rolled", "1.0.2-3.0", "UnifiedLog", "Rolled new log segment at offset ",
             LOG_TP + r"Rolled new log segment at offset {offset} in [\d.]+ ms\.$", states=((S.SEGMENT_ROLLED, "offset"),)),
     Wording(FUTURE_LOG_LOADED, "2.6-", "LogManager", "Completed load of Log(",
             r"Completed load of Log\(dir={directory}[/\\][^/\\,]*-future, (?:topicId={topic_id}, )?topic={topic}, partition={partition}, ",
             ignored=OF_FUTURE_LOG),
     Wording("other log loaded", "2.6-", "LogManager", "Completed load of Log(", r"Completed load of Log\(dir=[^,]*-(?:future|delete|stray), ",
-            ignored="load of a log that is no replica"),
+            ignored=NO_REPLICAS_LOG),
     Wording("log loaded", "2.6-", "LogManager", "Completed load of Log(",
             r"Completed load of Log\(dir=[^,]*, (?:topicId={topic_id}, )?topic={topic}, partition={partition}, highWatermark=-?\d+, "
             r"lastStableOffset=-?\d+, logStartOffset={log_start_offset}, logEndOffset={log_end_offset}\) with ", states=LOADED_STATES),
-    Wording("log loaded", "1.1-2.5", "UnifiedLog", "Completed load of log with ",
+    Wording("log loaded", "1.0.2-2.5", "UnifiedLog", "Completed load of log ",
             LOG_TP + r"Completed load of log with \d+ segments, log start offset {log_start_offset} and log end offset {log_end_offset} in ",
             states=LOADED_STATES),
     Wording("truncation asked for", "3.1-", "ReplicaFetcherThread", "Truncating partition ",
@@ -192,18 +145,19 @@ SERVER_WORDINGS = (
     Wording("truncation to the high watermark", "2.1-3.0", "ReplicaFetcherThread", "Truncating partition ",
             FETCHER + "Truncating partition " + TP + r" to local high watermark {high_watermark}$",
             states=((S.TRUNCATION_TARGET, "high_watermark"), (S.TRUNCATION_TO_HW, "high_watermark"))),
-    Wording("truncation below the high watermark", "0.11-4.1", "ReplicaFetcherThread", " below high watermark ",
+    Wording("truncation below the high watermark", "2.0-4.1", "ReplicaFetcherThread", " below high watermark ",
             FETCHER + "Truncating " + TP + r" to offset -?\d+ below high watermark {checked_high_watermark}$",
             states=((S.TRUNCATED_BELOW_HW, "checked_high_watermark"),)),
-    Wording("out of range, leader is shorter", "0.8-", "ReplicaFetcherThread", "eset fetch offset for partition ",
+    Wording("out of range, leader is shorter", "1.0-", "ReplicaFetcherThread", "eset fetch offset for partition ",
             FETCHER + "Reset fetch offset for partition " + TP + r" from -?\d+ to current leader's latest offset {offset}$",
-            states=((S.TRUNCATION_TARGET, "offset"), (S.TRUNCATION_OUT_OF_RANGE, "offset"))),
-    Wording("out of range, leader starts later", "0.8-", "ReplicaFetcherThread", "eset fetch offset for partition ",
-            FETCHER + "(?:R|Truncate fully and r)eset fetch offset for partition " + TP + r" from -?\d+ to (?:the )?current leader's start offset {offset}(?: |$)",
+            states=RESET_STATES),
+    # Up to 3.5 written also where the log goes on from its own end, and nothing is cut.
+    Wording("out of range, leader starts later", "1.0-", "ReplicaFetcherThread", "eset fetch offset for partition ",
+            FETCHER + "(?:R|Truncate fully and r)eset fetch offset for partition " + TP + r" from {local_end} to (?:the )?current leader's start offset {offset}(?: |$)",
             states=((S.TRUNCATED_FULLY_AT, "offset"),)),
     Wording("out of range, nothing cut", "3.6-", "ReplicaFetcherThread", "eset fetch offset for partition ",
-            FETCHER + "Reset fetch offset for partition .* to the current local replica's end offset ", ignored="fetch offset reset, nothing cut"),
-    Wording("fetchers", "0.8-", "ReplicaFetcherManager", "Added fetcher to broker ",
+            FETCHER + "Reset fetch offset for partition .* to the current local replica's end offset ", ignored=NOTHING_CUT),
+    Wording("fetchers", "2.1-", "ReplicaFetcherManager", "Added fetcher to broker ",
             r"\[ReplicaFetcherManager on broker {broker}\] Added fetcher to broker .* for partitions {fetchers}$"),
     Wording("topic's settings", "3.0-", "DynamicConfigPublisher", "Updating topic ",
             r"\[[^\]]*id={broker}\] Updating topic {topic} with new configuration : ?{settings}$"),
@@ -221,7 +175,7 @@ SERVER_WORDINGS = (
             "Created log for partition " + TP + r" in {directory}[/\\][^/\\]+-future with properties ", ignored=OF_FUTURE_LOG),
     Wording(FUTURE_LOG_IN_PLACE, "1.1-", "LogManager", "replaced with the future replica for ",
             "The current replica is successfully replaced with the future replica for " + TP + "$", ignored=OF_FUTURE_LOG),
-    Wording("log created", "0.8-", "LogManager", "Created log for partition ",
+    Wording("log created", "1.1-", "LogManager", "Created log for partition ",
             "Created log for partition " + TP + r" in .* with properties {settings}$"),
     Wording("process starting", "2.8-", "BrokerServer", "Transition from SHUTDOWN to STARTING",
             r"\[BrokerServer id={broker}\] Transition from SHUTDOWN to STARTING$", states=((S.PROCESS_STARTING, ""),)),
@@ -230,12 +184,12 @@ SERVER_WORDINGS = (
     Wording("process started", "0.8-", "AppInfoParser", "Kafka version", r"Kafka version ?: {version}$", states=((S.PROCESS_STARTED, ""),)),
     Wording("process stopping", "2.8-", "BrokerServer", "] shutting down", r"\[BrokerServer id={broker}\] shutting down$",
             states=((S.PROCESS_STOPPING, ""),), is_cue_specific=False),
-    Wording("process stopping", "0.8-3.9", "KafkaServer", "] shutting down", r"\[KafkaServer id={broker}\] shutting down$",
+    Wording("process stopping", "1.0-3.9", "KafkaServer", "] shutting down", r"\[KafkaServer id={broker}\] shutting down$",
             states=((S.PROCESS_STOPPING, ""),), is_cue_specific=False),
 )
 # fmt: on
 
-WORDINGS = (*STATE_CHANGE_WORDINGS, *SERVER_WORDINGS)
+WORDINGS = (*STATE_CHANGE_WORDINGS, *SERVER_WORDINGS, *OLDEST_WORDINGS)
 
 SAME_LOGGER = {
     "Log": "UnifiedLog",

@@ -1,7 +1,8 @@
 """What a log shows at a glance, read once on the driver with its digest: brokers, minutes, and whose lines are in it.
 
 Of a broker's own log every prefix in brackets names that broker (`[Partition t-0 broker=1]`, `[Broker id=1]`,
-`[ReplicaFetcherManager on broker 1]`); lines of several brokers in one file name each its own.
+`[ReplicaFetcherManager on broker 1]`; in 0.11 `Partition [t,0] on broker 1: ` does too); lines of several brokers in
+one file name each its own.
 """
 
 from __future__ import annotations
@@ -16,9 +17,10 @@ PREFIX_BYTES = 240
 """Enough for the time, the level and the prefix of a message: a topic's name has at most 249 letters, few do."""
 
 OF_BROKER = re.compile(
-    rb"^\[?[\d :,.TZ+-]{19,35}\]?\s+(?:\[[^\]]*\]\s+)?[A-Z]+\s+"
+    rb"^\[?[\d :,.TZ+-]{19,35}\]?\s+(?:\[[^\]]*\]\s+)?[A-Z]+\s+(?:Partition )?"
     rb"\[(?:(?:[^\]\n]* )?(?:id|broker|brokerId|nodeId|replicaId)=(\d{1,9})\b"
-    rb"|[\w ]+ on broker (\d{1,9})\]|GroupCoordinator (\d{1,9})\]|Broker id=(\d{1,9})\])"
+    rb"|[\w ]+ on broker (\d{1,9})\]|GroupCoordinator (\d{1,9})\]|Broker id=(\d{1,9})\]"
+    rb"|[^\s,]+,\d+\] on broker (\d{1,9}):|Kafka Server (\d{1,9})\],)"
 )
 SETTING = re.compile(rb"^\s+(?:broker|node)\.id = (\d{1,9})\s*$")
 MINUTE = re.compile(rb"^\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)$")

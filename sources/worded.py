@@ -7,8 +7,9 @@ from functools import cache
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from sources.line_patterns import WORDINGS, Wording
+from sources.line_patterns import WORDINGS
 from sources.log_lines import LEVEL
+from sources.wording import Wording
 
 LOGGER_CLASS, HAS_CUE, WORDING, TOLD, SETTING = "logger_class", "has_cue", "wording", "told", "setting"
 """Last part of the logger's name; whether some wording's cue is in the line; the wording, a struct, NULL for none; its

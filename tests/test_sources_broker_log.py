@@ -88,6 +88,7 @@ def test_settings_are_told_by_their_lines(spark: SparkSession) -> None:
         (2, "t", "min.insync.replicas", "2"),
         (2, "t", "min.insync.replicas", "2"),
         (2, "", "kafka.version", "4.1.0"),
+        (2, "t", "min.insync.replicas", "2"),
         (2, "", "replica.lag.time.max.ms", "3000"),
     ]
 

@@ -44,6 +44,8 @@ def test_three_brokers_in_one_folder_are_told_by_their_lines(tmp_path: Path) -> 
         "server.log.2025-02-06-17.kafka2": OF_BROKER.format(1, 2),
         "server.log.2025-02-06-18.kafka2": QUIET,
         "server-3.log.2025-02-06-17": OF_BROKER.format(1, 3),
+        "old/server.log": "[2025-02-06 17:03:38,337] INFO Partition [t,0] on broker 5: x (kafka.cluster.Partition)\n",
+        "older/server.log": "[2025-02-06 17:03:38,337] INFO [Kafka Server 6], started (kafka.server.KafkaServer)\n",
         "all.log": "".join(OF_BROKER.format(broker, broker) for broker in (1, 2, 3)),
         "somewhere/else/server.log.1": QUIET,
         "somewhere/else/server.log": "\tnode.id = 4\n" + QUIET,
@@ -53,7 +55,8 @@ def test_three_brokers_in_one_folder_are_told_by_their_lines(tmp_path: Path) -> 
     assert whose == {
         "kafka1.server.log.2025-02-06-17": 1, "kafka1.server.log.2025-02-06-19": 1, "kafka1.state-change.log": 1,
         "server.log.2025-02-06-17.kafka2": 2, "server.log.2025-02-06-18.kafka2": 2, "server-3.log.2025-02-06-17": 3,
-        "all.log": -1, "somewhere/else/server.log.1": 4, "somewhere/else/server.log": 4,
+        "old/server.log": 5, "older/server.log": 6, "all.log": -1,
+        "somewhere/else/server.log.1": 4, "somewhere/else/server.log": 4,
     }  # fmt: skip
 
 

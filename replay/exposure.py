@@ -16,14 +16,15 @@ def exposure(leader_timeline: DataFrame) -> DataFrame:
     """One row per event at a leader, valid from `valid_from` to `valid_to` (NULL = still).
 
     `single_copy_records`: records that no other replica had. `could_lose`: records past the shortest other ISR member,
-    which may be elected; `would_lose`: past the longest one. NULL where no such replica was heard from; with an ISR of
-    the leader alone nobody can be elected cleanly, and the records wait for the leader. `record_seconds`: records with
-    one copy times the seconds they had it.
+    which may be elected; `would_lose`: past the longest one. NULL where no such replica was heard from, `could_lose`
+    also where one of several was not; with an ISR of the leader alone nobody can be elected cleanly, and the records
+    wait for the leader. `record_seconds`: records with one copy times the seconds they had it.
     """
     leo = F.col(C.LOG_END_OFFSET)
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
     heard = F.filter(F.map_entries(C.REMOTE_LEO_MAP), lambda it: it["value"] >= 0)
     members = F.filter(heard, lambda it: F.array_contains(C.ISR, it["key"]))
+    unheard = F.array_except(F.array_except(C.ISR, F.array(C.LEADER_ID)), F.map_keys(F.map_from_entries(heard)))
     single = _past(F.array_max(_leos(heard)))
     until = F.lead(C.EVENT_TIME).over(in_order)
     lasted = (F.unix_micros(until) - F.unix_micros(C.EVENT_TIME)) / 1_000_000
@@ -32,7 +33,7 @@ def exposure(leader_timeline: DataFrame) -> DataFrame:
         F.col(C.EVENT_TIME).alias(C.VALID_FROM), until.alias(C.VALID_TO),
         leo, C.HIGH_WATERMARK, C.ISR,
         single.alias("single_copy_records"),
-        _past(F.array_min(_leos(members))).alias("could_lose"),
+        F.when(F.size(unheard) == 0, _past(F.array_min(_leos(members)))).alias("could_lose"),
         _past(F.array_max(_leos(members))).alias("would_lose"),
         (single * F.greatest(lasted, F.lit(0.0))).alias("record_seconds"),
     )  # fmt: skip

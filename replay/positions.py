@@ -44,9 +44,10 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
         {"then": carried(F.col("had"), in_order), _HIGHEST: F.max(f"had.{C.HIGH_WATERMARK}").over(in_order)}
     )
     may_read_to = F.expr(readable(C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET))
+    lag = F.when(may_read_to >= 0, may_read_to - F.col(C.FETCH_OFFSET))
     return known.where("is_fetch = 1").select("*", "then.*").select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.CLIENT_ID, C.BROKER_ID, C.FETCH_OFFSET, C.ERROR_CODE, *_STATE,
-        C.RESPONSE_HIGH_WATERMARK, may_read_to.alias("may_read_to"), (may_read_to - F.col(C.FETCH_OFFSET)).alias("lag"),
+        C.RESPONSE_HIGH_WATERMARK, may_read_to.alias("may_read_to"), lag.alias("lag"),
         _position().alias("position_is"), C.SOURCE_FILE, C.SOURCE_LINE,
     )  # fmt: skip
 

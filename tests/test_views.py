@@ -148,6 +148,7 @@ def test_exposure_of_a_leaders_death(spark: SparkSession) -> None:
         ],
         alone=[event(0, 1, 10, 10, **known([1], {2: 8}, []))],
         unheard=[event(0, 1, 10, 0, **known([1, 2], {2: -1}, [2]))],
+        one_unheard=[event(0, 1, 10, 0, **known([1, 2, 3], {2: 9, 3: -1}, [3]))],
     )  # fmt: skip
     found = {(row["topic"], row["event_seq"]): row for row in exposure(led).collect()}
 
@@ -159,6 +160,7 @@ def test_exposure_of_a_leaders_death(spark: SparkSession) -> None:
     assert lose(found["e", 3]) == (0, 0, 0)
     assert lose(found["alone", 1]) == (2, None, None)
     assert lose(found["unheard", 1]) == (None, None, None)
+    assert lose(found["one_unheard", 1]) == (1, 1, None)
 
 
 def test_flapping_is_clustered(spark: SparkSession) -> None:
@@ -185,17 +187,18 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
             event(0, 1, 10, 8, log_start_offset=2, last_stable_offset=5),
             event(0, 5, 10, 6, log_start_offset=2, last_stable_offset=5),
         ],
+        untold=[event(0, 1, 10, -1)],
     )  # fmt: skip
     asked = {0.5: 4, 1.5: 1, 2.0: 11, 2.5: 9, 3.0: 8, 5.5: 7, 6.0: 4}
     fetches = rows(
         spark, T.FETCH_EVENTS, *[consumed(second, offset) for second, offset in asked.items()],
-        consumed(7.0, 5, isolation=1),
+        consumed(7.0, 5, isolation=1), {**consumed(1.2, 4), "topic": "untold"},
     )  # fmt: skip
     found = consumer_positions(fetches, led).orderBy("event_time").collect()
 
     assert [(row["position_is"], row["lag"]) for row in found] == [
-        ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3), ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0),
-        ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2), ("BEHIND", 0),
+        ("UNKNOWN", None), ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3),
+        ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0), ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2), ("BEHIND", 0),
     ]  # fmt: skip
 
 

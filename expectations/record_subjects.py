@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from expectations.reads import IS_BELOW_BY_THEN, OF_FETCH, overtaken_fetches
@@ -19,6 +19,8 @@ PREVIOUS_EPOCH = Field("previous_epoch", C.INT, "Leader epoch of the entry, or t
 PREVIOUS_PARTITION_EPOCH = Field("previous_partition_epoch", C.INT, "Partition epoch of the record before.")
 PREVIOUS_RECORD = Field("previous_metadata_offset", C.LONG, "Offset of the partition's record before.")
 PREVIOUS_START = Field("previous_start_offset", C.LONG, "Its start.")
+_RESTART = "INTERVAL 100 MILLISECONDS"
+"""A process that restarts and keeps its epoch takes longer; an append in an epoch is no earlier than its begin."""
 LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event.")
 
 
@@ -38,17 +40,22 @@ def acknowledged(tables: Tables) -> DataFrame:
     """One row per append that a producer with acks=all was told had succeeded, and whether it is lost."""
     lost = tables[T.INCIDENTS.name].where(F.endswith(C.KIND, F.lit("RECORDS_LOST")))
     ranges = lost.groupBy(*C.PARTITION_KEY).agg(
-        F.collect_list(F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.FROM_OFFSET, C.TO_OFFSET)).alias("ranges")
+        F.collect_list(F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.FROM_OFFSET, C.TO_OFFSET, C.STARTED_AT)).alias(
+            "ranges"
+        )
     )
-    succeeded = (F.col(C.ACKS) == ALL_ACKS) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.LAST_OFFSET) >= 0)
+    succeeded = (F.col(C.ACKS) == ALL_ACKS) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.BASE_OFFSET) >= 0)
     appends = tables[T.PRODUCE_EVENTS.name].where(succeeded)
+    # Where nothing tells the last offset: a batch is kept or lost as a whole.
+    last = F.greatest(F.col(C.BASE_OFFSET), F.col(C.LAST_OFFSET))
+
+    def is_before(it: Column) -> Column:
+        epoch = F.col(C.LEADER_EPOCH)
+        restarted = it[C.STARTED_AT] - F.expr(_RESTART)
+        return (it["epoch"] > epoch) | ((it["epoch"] == epoch) & (F.col(C.EVENT_TIME) < restarted))
+
     is_in = F.exists(
-        "ranges",
-        lambda it: (
-            (it["epoch"] > F.col(C.LEADER_EPOCH))
-            & (it[C.FROM_OFFSET] <= F.col(C.LAST_OFFSET))
-            & (it[C.TO_OFFSET] > F.col(C.BASE_OFFSET))
-        ),
+        "ranges", lambda it: is_before(it) & (it[C.FROM_OFFSET] <= last) & (it[C.TO_OFFSET] > F.col(C.BASE_OFFSET))
     )
     known = appends.join(F.broadcast(ranges), C.on_partition(), "left")
     return known.withColumn(IS_LOST, F.coalesce(is_in, F.lit(False)))

@@ -103,7 +103,8 @@ CASES: list[tuple[str, Table, Rows, list[str | None]]] = [
     ("EpochsAndStartsIncreaseInCheckpoint",             T.EPOCH_STARTS,    [epoch_start(0, 0, 3), epoch_start(2, 7, 4), epoch_start(3, 7, 5)], [None, "valid", "invalid"]),
     ("NoCommittedRecordIsLost",                         T.INCIDENTS,       [found("COMMITTED_RECORDS_LOST"), found("ISR_SHRUNK"), found("RECORDS_LOST_UNKNOWN_IF_COMMITTED"), found("UNCOMMITTED_RECORDS_LOST")], ["invalid", None, "unknown", "valid"]),
     ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("UNCOMMITTED_RECORDS_LOST")],                          ["invalid"]),
-    ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("UNCOMMITTED_RECORDS_LOST", begin=11, end=12), found("COMMITTED_RECORDS_LOST", epoch=0)], ["valid"]),
+    ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("UNCOMMITTED_RECORDS_LOST", begin=11, end=12), {**found("COMMITTED_RECORDS_LOST", epoch=0), "started_at": at(0)}], ["valid"]),
+    ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("COMMITTED_RECORDS_LOST", epoch=0)],                   ["invalid"]),
     ("AcknowledgedByAllIsNeverLost",                    T.PRODUCE_EVENTS,  [appended(0, 10, acks=1), appended(0, 10, error=7)],          []),
     ("ConsumersReadBelowTheHighWatermark",              T.FETCH_EVENTS,    [fetched(1, replica_id=-1, records_size=9, fetch_offset=8), fetched(2, replica_id=-1, records_size=9, fetch_offset=9), fetched(3, replica_id=-1, records_size=9, fetch_offset=8, isolation_level=1)], ["valid", "invalid", "invalid"]),
     ("ConsumersReadBelowTheHighWatermark",              T.FETCH_EVENTS,    [fetched(1, replica_id=-1, records_size=0, fetch_offset=9), fetched(2, records_size=9, fetch_offset=9)], [None, None]),
@@ -156,6 +157,17 @@ def _by_subject() -> list[list[Invariant]]:
 def test_a_rule_on_its_rows(place: int, judged: list[list[str | None]]) -> None:
     """A row is valid, invalid or unknown, or the rule does not speak of it; a NULL never lets a row slip away."""
     assert judged[place] == CASES[place][3]
+
+
+@pytest.mark.spark
+def test_the_last_append_before_a_crash_is_judged(spark: SparkSession) -> None:
+    """No later line tells where its batch ended: it is lost if its first record is."""
+    rule = RULES["AcknowledgedByAllIsNeverLost"]
+    appends = [appended(8, -1), appended(10, -1, line=2), appended(-1, -1, line=3)]
+    history = {T.PRODUCE_EVENTS: appends, T.INCIDENTS: [found("COMMITTED_RECORDS_LOST")]}
+    judged = judged_rows(frames(spark, sound() | history), [rule]).orderBy("base_offset").collect()
+
+    assert [(row["base_offset"], row[rule.name]) for row in judged] == [(8, "valid"), (10, "invalid")]
 
 
 @pytest.mark.spark

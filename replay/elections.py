@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings import finding, text, until
+from replay.losses import silent_epochs
 from replay.spans import END_ISR, NUMBER, START_HW, START_ISR, START_LEO
 from replay.unclean import IS_ELECTED_UNCLEANLY, IS_RECOVERING, holds, said_unclean
 from replay.windows import FIRST
@@ -26,20 +27,26 @@ def elections(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
 
     Metadata says it (`replay.unclean`). Where nothing does (ZooKeeper), a leader that was in no ISR its predecessor
     knew of, and begins as the ISR's only member, was elected uncleanly (`Election.leaderForOffline`: the ISR becomes
-    the leader alone).
+    the leader alone). If a leader in between gave the capture no file, the ISR that it left is not known.
     """
     said = said_unclean(landed[T.METADATA_CHANGES.name], landed[T.LEADER_CHANGES.name])
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, NUMBER)
-    known = led.join(said, C.on_partition(C.LEADER_EPOCH), "left").withColumns(
+    silent = silent_epochs(landed, led).groupBy(*C.PARTITION_KEY)
+    silents = silent.agg(F.collect_list(f"silent.{C.LEADER_EPOCH}").alias("silents"))
+    told = led.join(said, C.on_partition(C.LEADER_EPOCH), "left").join(silents, C.on_partition(), "left")
+    known = told.withColumns(
         {
             "isr_before": F.lag(END_ISR).over(in_order),
             "leader_before": F.lag(C.LEADER_ID).over(in_order),
+            "epoch_before": F.lag(C.LEADER_EPOCH).over(in_order),
             "is_recovering_anew": ~F.lag(IS_RECOVERING).over(in_order)
             & (F.lag(C.LEADER_EPOCH).over(in_order) == F.col(C.LEADER_EPOCH) - 1),
         }
     )
     alone = F.col(START_ISR) == F.array(C.LEADER_ID)
-    outside = ~F.array_contains("isr_before", F.col(C.LEADER_ID)) & alone
+    between = F.exists("silents", lambda it: (it > F.col("epoch_before")) & (it < F.col(C.LEADER_EPOCH)))
+    is_heard = ~F.coalesce(between, F.lit(False))
+    outside = F.when(is_heard, ~F.array_contains("isr_before", F.col(C.LEADER_ID)) & alone)
     # What was said within the epoch alone may be of an earlier election, but for one right after an epoch without it.
     may_be = F.coalesce("is_recovering_anew", F.lit(False)) | ~holds("isr_before", str(C.LEADER_ID))
     return (
@@ -53,9 +60,11 @@ def elections(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
 def unclean_elections(elected: DataFrame) -> DataFrame:
     """One row per unclean election; it need not have lost anything."""
     how = F.when(F.col(_IS_STATED), "metadata says so").otherwise("inferred: no line says how it was elected")
+    joining = F.when(holds("isr_before", str(C.LEADER_ID)), " with it, for it was to join").otherwise("")
     evidence = text(
-        "leader {} of epoch {} was elected from outside the ISR, which leader {} knew as {}; it began at {}, HW {}; {}",
-        C.LEADER_ID, C.LEADER_EPOCH, "leader_before", members("isr_before"), START_LEO, START_HW, how,
+        "leader {} of epoch {} was elected from outside the ISR, which leader {} knew as {}{}; it began at {}, HW {};"
+        " {}",
+        C.LEADER_ID, C.LEADER_EPOCH, "leader_before", members("isr_before"), joining, START_LEO, START_HW, how,
     )  # fmt: skip
     rows = elected.where(IS_UNCLEAN).withColumn(C.ENDED_AT, F.lit(None))
     return finding(rows, IncidentKind.UNCLEAN_ELECTION, Severity.CRITICAL, evidence, replica_id=F.col(C.LEADER_ID))
@@ -86,7 +95,9 @@ def regressions(led: DataFrame) -> DataFrame:
     evidence = F.concat(
         text("leader {} of epoch {} began at HW {}, a leader before had reached {}; its LEO was {}",
              C.LEADER_ID, C.LEADER_EPOCH, START_HW, "reached", START_LEO),
-        F.when(is_short, "; the records between are not in its log").otherwise("; it held the records between"),
+        F.when(is_short, "; the records between are not in its log")
+        .when(is_short.isNull(), "; no line tells whether it held the records between")
+        .otherwise("; it held the records between"),
     )  # fmt: skip
     offsets = (F.col(START_HW), F.col("reached"))
     kind = IncidentKind.HIGH_WATERMARK_REGRESSED

@@ -24,8 +24,10 @@ def finding(
 ) -> DataFrame:
     """One row per row of `rows`, which have the partition key, capture_id, leader_epoch, started_at and ended_at.
 
-    Without `offsets` the finding is of no range, and -1 stands for both ends.
+    Without `offsets` the finding is of no range, and -1 stands for both ends. What ends by the clock of a later leader,
+    which may be behind, ends no earlier than it began.
     """
+    ended = F.when(F.col(C.ENDED_AT) < F.col(C.STARTED_AT), F.col(C.STARTED_AT)).otherwise(F.col(C.ENDED_AT))
     first, end = offsets or (F.lit(UNKNOWN_OFFSET), F.lit(UNKNOWN_OFFSET))
     values: dict[str, Column] = {
         C.KIND: F.lit(str(kind.value)) if isinstance(kind, IncidentKind) else kind,
@@ -34,6 +36,7 @@ def finding(
         C.FROM_OFFSET: first,
         C.TO_OFFSET: end,
         C.EVIDENCE: evidence,
+        C.ENDED_AT: ended,
     }
     return rows.select(*[values.get(c, F.col(c)).cast(c.type).alias(c) for c in FOUND])
 
@@ -50,7 +53,9 @@ def text(pattern: str, *values: Column | str) -> Column:
 
 def seconds(start: Column, end: Column) -> Column:
     """Return the time between two timestamps as a text like `3.250 s`."""
-    return F.concat(F.format_number((F.unix_micros(end) - F.unix_micros(start)) / 1_000_000, 3), F.lit(" s"))
+    lasted = F.unix_micros(end) - F.unix_micros(start)
+    # Clocks of two brokers: nothing lasts for less than no time.
+    return F.concat(F.format_number(F.when(lasted < 0, 0).otherwise(lasted) / 1_000_000, 3), F.lit(" s"))
 
 
 def until(start: Column, end: Column) -> Column:

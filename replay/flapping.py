@@ -16,7 +16,9 @@ def isr_flapping(leader_timeline: DataFrame) -> DataFrame:
     partitions, not_back, seconds_out_median, seconds_out_max.
     """
     out = isr_moves(isr_steps(leader_timeline)).where("NOT is_in")
-    seconds = (F.unix_micros("next_at") - F.unix_micros(C.STARTED_AT)) / 1_000_000
+    # By the clocks of two leaders: out for no time at least.
+    lasted = F.unix_micros("next_at") - F.unix_micros(C.STARTED_AT)
+    seconds = F.when(lasted < 0, 0).otherwise(lasted) / 1_000_000
     moves = out.select(*C.PARTITION_KEY, F.col("who").alias(C.REPLICA_ID), C.LEADER_ID, seconds.alias("seconds"))
     of_all_replicas, of_all_leaders = F.grouping(C.REPLICA_ID) == 1, F.grouping(C.LEADER_ID) == 1
     clustered_by = (

@@ -32,7 +32,9 @@ def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     stretches = _stretches(leader_timeline, *cut_at)
     why, who = _explained()
     lasted = F.unix_millis(F.coalesce(C.ENDED_AT, "last_at")) - F.unix_millis(C.STARTED_AT)
-    explained = stretches.withColumns({WHY: why, WAITS_FOR: who, LASTED_MS: lasted})
+    # The clock of the next leader may be behind.
+    ended = F.when(F.col(C.ENDED_AT) < F.col("last_at"), F.col("last_at")).otherwise(F.col(C.ENDED_AT))
+    explained = stretches.withColumn(C.ENDED_AT, ended).withColumns({WHY: why, WAITS_FOR: who, LASTED_MS: lasted})
     return explained.drop("at_end", "fetching", "stretch", "last_at")
 
 

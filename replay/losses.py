@@ -32,6 +32,8 @@ SPLIT_AT = "split_at"
 STARTS = "starts"
 """array<struct<leader_epoch,start_log_end_offset>>: where the logs of earlier leaderships began to grow."""
 _HW, _HW_HIGH = "highest_hw", "highest_hw_high"
+_TOLD = "told"
+"""bigint: leaderships so far whose begin a line tells."""
 
 
 def is_replaced(epoch: str, offset: str) -> Column:
@@ -55,22 +57,37 @@ def losses(
 
 
 def _with_previous(led: DataFrame) -> DataFrame:
-    """Return the leaderships that have one before them, with what that and all before it had reached."""
+    """Return the leaderships that have one before them, with what that and all before it had reached.
+
+    Of leaderships in between whose begin no line tells nobody knows what they had lost: the one before that had the
+    longest log of them is compared with.
+    """
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, NUMBER)
     before = in_order.rowsBetween(FIRST, -1)
     began = F.struct(C.LEADER_EPOCH, START_LEO)
-    return led.withColumns(
+    had = F.struct(END_LEO, C.LEADER_EPOCH, NUMBER, C.LEADER_ID, REQUESTS, C.LOG_START_OFFSET, _TOLD)
+    # Where no HW is known at all, all that the log held may have been committed.
+    highest = F.when(F.col(C.HIGH_WATERMARK) < 0, F.greatest(C.HIGH_WATERMARK_HIGH, END_LEO))
+    told = led.withColumn(_TOLD, F.count(START_LEO).over(in_order.rowsBetween(FIRST, Window.currentRow)))
+    known = told.withColumns(
         {
-            PREVIOUS_LEADER: F.lag(C.LEADER_ID).over(in_order),
-            PREVIOUS_EPOCH: F.lag(C.LEADER_EPOCH).over(in_order),
-            HAD_UP_TO: F.lag(END_LEO).over(in_order),
-            "previous_requests": F.lag(REQUESTS).over(in_order),
-            "previous_log_start": F.lag(C.LOG_START_OFFSET).over(in_order),
+            "had": F.collect_list(had).over(before),
             STARTS: F.filter(F.collect_list(began).over(before), lambda it: it[START_LEO].isNotNull()),
             _HW: F.max(C.HIGH_WATERMARK).over(before),
-            _HW_HIGH: F.max(C.HIGH_WATERMARK_HIGH).over(before),
+            _HW_HIGH: F.max(F.coalesce(highest, C.HIGH_WATERMARK_HIGH)).over(before),
         }
-    ).where(F.col(PREVIOUS_EPOCH).isNotNull() & F.col(START_LEO).isNotNull())
+    ).where(F.col(START_LEO).isNotNull())
+    since = F.filter("had", lambda it: it[_TOLD] == F.col(_TOLD) - 1)
+    previous = known.withColumn("had", F.array_max(since)).where(F.col("had").isNotNull())
+    return previous.withColumns(
+        {
+            PREVIOUS_LEADER: F.col("had")[C.LEADER_ID],
+            PREVIOUS_EPOCH: F.col("had")[C.LEADER_EPOCH],
+            HAD_UP_TO: F.col("had")[END_LEO],
+            "previous_requests": F.col("had")[REQUESTS],
+            "previous_log_start": F.col("had")[C.LOG_START_OFFSET],
+        }
+    ).drop("had", _TOLD)
 
 
 def _with_split(led: DataFrame, took_part: DataFrame) -> DataFrame:

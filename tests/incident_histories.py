@@ -208,4 +208,23 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
     "recovering_by_lines": said((0, 1, [1], None), (1, 2, [2], True), (3, 2, [2], True), (4, 2, [2], None)),
     "recovering_at_first": metadata((5, 2, [2], True), (6, -1, [2], True), (7, 2, [2], True)),
     "isr_not_up_to_date": said((0, 1, [1, 2], False), (1, 2, [2], True)),
+    "inferred": said((0, 1, [1, 2], None), (1, 3, [3], None)),
+    # Whom leader 9 had in its ISR nobody knows.
+    "inferred_over_silence": led(event(0, 1, 9, 9, isr=[1, 2]), event(2, 1, 9, 9, isr=[3])) | {
+        T.LEADER_CHANGES: changes((1, 3, 9)),
+    },
+    # Nobody knows how epoch 1 began; that of epoch 2 has not what epoch 0 had.
+    "begin_untold": led(
+        event(0, 1, 0, 0), event(0, 2, 10, 8),
+        event(1, 2, 3, 3, log_end_offset_high=50, high_watermark_high=9, exactness="bounded"), event(2, 1, 5, 5),
+    ),
+    "hw_unknown": led(event(0, 1, 0, -1), event(0, 2, 10, -1, exactness="bounded"), event(1, 1, 4, 4)),
+    "leo_unknown": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, -1, 5)),
+    # The clock of the next leader is behind by some seconds.
+    "clock_behind": led(
+        event(0, 1, 5, 5, isr=[1, 2]), event(0, 7, 9, 5, isr=[1], is_under_min_isr=True),
+        event(0, 9, 9, 5, isr=[1], is_under_min_isr=True), event(1, 1, 9, 9, isr=[1, 2], event_time=at(5)),
+    ) | {
+        T.LEADER_CHANGES: [*changes((0, 1, 1), (1, 1, -1)), became_leader(2, 2, event_time=at(6))],
+    },
 }  # fmt: skip

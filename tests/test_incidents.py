@@ -33,6 +33,8 @@ CLEAN_RANGES = {
     "diverged": {(COMMITTED, 9, 10)},
     "left_apart": {(COMMITTED, 9, 10)},
     "consumed": {(COMMITTED, 2, 5)},
+    "begin_untold": {(COMMITTED, 5, 8), (UNKNOWN, 8, 9), (UNCOMMITTED, 9, 10)},
+    "hw_unknown": {(UNKNOWN, 4, 10)},
     **{name: {(COMMITTED, 6, 8), (UNCOMMITTED, 8, 10)} for name in SHORTER},
     "led_again": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
     "led_by_another": {(UNCOMMITTED, 8, 10), (COMMITTED, 8, 12)},
@@ -111,6 +113,24 @@ def test_unclean_elections_and_regressed_high_watermarks(found: Mapping[str, lis
     ]
 
 
+def test_what_no_line_tells_is_not_said(found: Mapping[str, list[Row]]) -> None:
+    """Of a leader whose LEO is unknown: whether it held what it has not committed yet."""
+    regressed = the(found, "leo_unknown", "HIGH_WATERMARK_REGRESSED")
+    assert regressed["severity"] == "info"
+    assert "no line tells whether it held the records between" in regressed["evidence"]
+    assert "leader 1 of epoch 0 had records up to 10" in the(found, "begin_untold", COMMITTED)["evidence"]
+
+
+def test_nothing_ends_before_it_began(found: Mapping[str, list[Row]]) -> None:
+    """Though the clock of the next leader says so."""
+    kinds = ("ISR_SHRUNK", "UNDER_MIN_ISR", "HIGH_WATERMARK_STALLED", "NO_LEADER")
+    behind = {kind: the(found, "clock_behind", kind) for kind in kinds}
+
+    lasted = {kind: (row["ended_at"] - row["started_at"]).total_seconds() for kind, row in behind.items()}
+    assert lasted == {"ISR_SHRUNK": 0, "UNDER_MIN_ISR": 0, "HIGH_WATERMARK_STALLED": 2, "NO_LEADER": 0}
+    assert not [row["evidence"] for row in found["clock_behind"] if "-" in row["evidence"].replace("acks=-1", "")]
+
+
 def test_recovering_is_no_word_on_the_later_elections(found: Mapping[str, list[Row]]) -> None:
     """It lasts until the leader changes the ISR: a leader from the ISR was elected cleanly, whatever is carried."""
     kind = "UNCLEAN_ELECTION"
@@ -125,6 +145,7 @@ def test_recovering_is_no_word_on_the_later_elections(found: Mapping[str, list[R
         "shrunk_by_the_controller": [1],
         "recovering_by_lines": [1],
         "isr_not_up_to_date": [1],
+        "inferred": [1],
     }
     assert all(r["severity"] == "critical" for topic in HISTORIES for r in of_kind(found, topic, kind))
 

@@ -198,7 +198,8 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
 
     assert [(row["position_is"], row["lag"]) for row in found] == [
         ("UNKNOWN", None), ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3),
-        ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0), ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2), ("BEHIND", 0),
+        ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0), ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2),
+        ("BEHIND", 0),
     ]  # fmt: skip
 
 

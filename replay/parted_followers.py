@@ -22,12 +22,13 @@ def parted_followers(lost: DataFrame, took_part: DataFrame, truncations: DataFra
     """One row per election and follower that went on above records which the new leader had not, and appended others.
 
     Certain of a follower alone that had them below its own HW, under the leader right before, and asked for none of the
-    new leader's there. It ends when the follower cuts.
+    new leader's there. It ends when the follower cuts. A leader that restarts and keeps its epoch is asked in one epoch
+    before and after.
     """
     is_heard = F.bool_and(F.col("silent").isNull()).alias("is_heard")
     apart = lost.groupBy(*SPAN, C.CAPTURE_ID, C.LEADER_ID, C.STARTED_AT, PREVIOUS_LEADER, PREVIOUS_EPOCH, END_LEO).agg(
         F.min(SPLIT_AT).alias("begin"), F.max(START_LEO).alias("start"), is_heard
-    ).where("begin >= start AND is_heard")  # fmt: skip
+    ).where("begin >= start AND is_heard").where(F.col(PREVIOUS_EPOCH) < F.col(C.LEADER_EPOCH))  # fmt: skip
     cuts_to_hw = F.lit(profile.truncation) == Truncation.HIGH_WATERMARK.value
     follower = took_part.where(~F.col(LEADS))
     before = follower.select(*C.PARTITION_KEY, C.REPLICA_ID, F.col(C.LEADER_EPOCH).alias(PREVIOUS_EPOCH), OWN_HW)

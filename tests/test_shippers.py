@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -25,7 +26,17 @@ SHIPPED = [
     "kafka-1  | ",
     "Nov 21 10:36:42 host kafka[123]: ",
     "",
+    "2026-11-21T10:36:43.604123456+01:00 stdout F ",
+    "2026-11-21T10:36:43.6041Z stderr F ",
+    "2026-11-21T10:36:43.604123456-05:00 ",
+    "[pod/kafka-0/kafka] ",
+    "kafka-1  | 2026-11-21T10:36:43.604123456Z ",
+    "<30>Nov  1 10:36:43.604 host kafka[123]: ",
+    "2026-11-21T10:36:43+0100 host kafka[123]: ",
+    "2026-11-21T10:36:43.604123+01:00 host kafka-server-start.sh[123]: ",
 ]
+BEFORE_A_TIME = ["2026-11-21T10:36:43.60412Z ", "2026-11-21T10:36:43+02:00 ", "Nov 21 10:36:43 host kafka: "]
+"""What might be the time of the broker, or a word of its message."""
 STRIMZI_4 = f"2026-11-21 10:36:42 INFO  [AlterPartition-0] Partition:66 - {ISR}"
 AT = datetime(2026, 11, 21, 10, 36, 42, 604000)  # noqa: DTZ001 - as the session in UTC shows it
 
@@ -59,6 +70,31 @@ def test_a_line_is_of_its_time(spark: SparkSession, line: str, at: datetime) -> 
     assert by_line(parsed, C.EVENT_TIME) == [(at,)]
 
 
+def packed(line: str) -> str:
+    """A line as docker's json-file driver keeps it: `>` is escaped."""
+    return json.dumps({"log": f"{line}\n", "stream": "stdout"}, separators=(",", ":")).replace(">", "\\u003e")
+
+
+@pytest.mark.spark
+def test_a_line_behind_a_time_or_within_json_is_of_its_own_time(spark: SparkSession) -> None:
+    """One that was cut is none; a broker's own time with a `T` and a zone is no collector's."""
+    start = "Added fetcher to broker 3 for partitions Map(t-0 -> (offset=7, leaderEpoch=1))"
+    fetcher = f"[ReplicaFetcherManager on broker 2] {start}"
+    lines = [
+        *[before + LINE for before in BEFORE_A_TIME],
+        packed(LINE),
+        packed(stamped(fetcher, "kafka.server.ReplicaFetcherManager")),
+        packed(TRACE),
+        packed(LINE)[:-4],
+        LINE.replace(" 10:", "T10:").replace("42,604", "42.604+00:00"),
+    ]
+    parsed = broker_log.parse(in_kafkas_layout(lines_of(spark, lines), None), "UTC")
+
+    outcomes = verdicts(parsed)
+    assert outcomes == [*["landed"] * 5, "ignored: continuation of a message", outcomes[6], "landed"]
+    assert by_line(parsed, C.EVENT_TIME) == [*[(AT,)] * 5, (None,), (None,), (AT,)]
+
+
 @pytest.mark.spark
 def test_a_request_is_read_behind_a_prefix(spark: SparkSession) -> None:
     """Its line is not asked for a layout where it is in Kafka's own."""
@@ -68,6 +104,14 @@ def test_a_request_is_read_behind_a_prefix(spark: SparkSession) -> None:
 
     assert len(set(outcomes)) == 1
     assert "time stamp" not in outcomes[0]
+
+
+def test_a_file_of_packed_lines_is_known(tmp_path: Path) -> None:
+    """By what is in them."""
+    (tmp_path / "0123-json.log").write_text(f"{packed(LINE)}\n{packed(LINE)[:30]}\n", encoding="utf-8")
+    (file,) = discover(tmp_path)
+
+    assert (file.kind, file.broker_id, file.minutes) == (FileKind.SERVER_LOG, 2, {"2026-11-21 10:36"})
 
 
 @pytest.mark.parametrize("before", SHIPPED)

@@ -2,6 +2,6 @@
 SELECT topic, partition, leader_id, valid_from, valid_to, high_watermark, log_end_offset, single_copy_records,
        would_lose, could_lose, record_seconds
 FROM exposure
-WHERE could_lose > 0
-ORDER BY could_lose DESC, valid_from, topic, partition
+WHERE greatest(could_lose, would_lose) > 0  -- could_lose is NULL where a member of the ISR was not heard from yet
+ORDER BY greatest(could_lose, would_lose) DESC, valid_from, topic, partition
 LIMIT 20

@@ -44,7 +44,7 @@ def sums_of(variant: str, folder: Path) -> Sums:
         ).fetchone()
         of_replicas = db.execute(
             f"SELECT count(*), sum((partition + 1) * (leo + 3 * hw)) FROM (SELECT DISTINCT partition, {replica}, "
-            f"{own} AS leo, {hw} AS hw FROM read_parquet(?) WHERE {own} >= 0 AND {hw} >= 0)",
+            f"{own} AS leo, {hw} AS hw FROM read_parquet(?) WHERE {own} > 0 AND {hw} >= 0)",
             [replicas],
         ).fetchone()
     if of_leaders is None or of_replicas is None:

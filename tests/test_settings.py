@@ -27,7 +27,7 @@ def at(second: int | None) -> datetime | None:
 
 
 CASES = {
-    "nothing told": ([], [], {5: 1}),
+    "nothing told": ([], [], {5: -1}),
     "the broker's": (OF_BROKERS, [], {5: 2}),
     "the topic's, from the first line on": ([*OF_BROKERS, (3, 1, "t", "1")], [], {5: 1}),
     "first told of later: it was so before": ([*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [], {5: 1, 9: 1}),
@@ -63,7 +63,7 @@ def in_force(spark: SparkSession) -> dict[tuple[str, int], int]:
 
 @pytest.mark.parametrize("name", list(CASES))
 def test_the_min_isr_in_force(in_force: dict[tuple[str, int], int], name: str) -> None:
-    """The topic's own, the broker's, or Kafka's default."""
+    """The topic's own, the broker's, or unknown."""
     expected = CASES[name][2]
 
     assert {second: in_force[name, second] for second in expected} == expected

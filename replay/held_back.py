@@ -33,9 +33,9 @@ def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     why, who = _explained()
     lasted = F.unix_millis(F.coalesce(C.ENDED_AT, "last_at")) - F.unix_millis(C.STARTED_AT)
     # The clock of the next leader may be behind.
-    ended = F.when(F.col(C.ENDED_AT) < F.col("last_at"), F.col("last_at")).otherwise(F.col(C.ENDED_AT))
+    ended = F.when(F.col(C.ENDED_AT).isNotNull(), F.greatest(C.ENDED_AT, "active_at"))
     explained = stretches.withColumn(C.ENDED_AT, ended).withColumns({WHY: why, WAITS_FOR: who, LASTED_MS: lasted})
-    return explained.drop("at_end", "fetching", "stretch", "last_at")
+    return explained.drop("at_end", "fetching", "stretch", "last_at", "active_at")
 
 
 def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
@@ -80,6 +80,8 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
             F.max(C.LEADER_ID).alias(C.LEADER_ID),
             F.min(C.EVENT_TIME).alias(C.STARTED_AT),
             F.max(C.EVENT_TIME).alias("last_at"),
+            # A process that was killed is known to have ended when it is started again: it did nothing until then.
+            F.max(F.when(F.col(C.EVENT_TYPE) != EventType.RESTART.value, F.col(C.EVENT_TIME))).alias("active_at"),
             F.max_by("next_at", C.EVENT_SEQ).alias(C.ENDED_AT),
             F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),

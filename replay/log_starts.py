@@ -26,7 +26,7 @@ from schemas.kinds import StatementKind as S
 TOLD_LOG_START = "told_log_start_offset"
 """bigint: the last log start that a line of the leader told before it led; NULL if none did."""
 CUT_TO = "cut_to"
-"""bigint: where its log was cut since then; past any offset if it was not, and NULL if it told no log start."""
+"""bigint: where its log was cut last, since then; past any offset if it was not; NULL if it told neither."""
 GIVEN_UP_AT = "given_up_at"
 """bigint: where the leader's log was begun again when it had been given up entirely; NULL if it never was."""
 TOLD_BEFORE = (TOLD_LOG_START, CUT_TO, GIVEN_UP_AT)
@@ -77,7 +77,10 @@ def log_start_before(own: Column, leadership: Column, begin: Column) -> Column:
     `own` is the last one that its leader's fetches, or its own leaderships, told.
     """
     last, at_begin = F.when(own >= 0, own), F.when(begin == 0, F.lit(0))
-    # A log that is cut below its start starts where it was cut (UL:2234 truncateTo).
-    before = F.least(F.greatest(leadership[TOLD_LOG_START], last), leadership[CUT_TO])
+    # A log that is cut below its start starts where it was cut (UL:2234 truncateTo); a cut alone tells of no start.
+    known = F.greatest(leadership[TOLD_LOG_START], last)
+    before = F.when(known.isNotNull(), F.least(known, leadership[CUT_TO]))
     told = F.coalesce(leadership[FIRST_LOG_START], before, at_begin)
-    return F.coalesce(F.when(begin >= 0, F.least(told, begin)).otherwise(told), F.lit(UNKNOWN_OFFSET)).cast("bigint")
+    # `least` leaves out NULL: what is unknown is not at the end.
+    in_log = F.when(told.isNotNull() & (begin >= 0), F.least(told, begin)).otherwise(told)
+    return F.coalesce(in_log, F.lit(UNKNOWN_OFFSET)).cast("bigint")

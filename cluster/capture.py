@@ -70,6 +70,8 @@ def _play(scenario: Scenario, cluster: Cluster, seed: int, say: Say) -> tuple[St
         stage.rest(max(0.0, scenario.seconds - stage.elapsed))
     except KafkaException as error:
         raise ClusterError(f"the cluster refused: {error}") from error
+    except TimeoutError as error:  # of a future: it says nothing, and is an OSError
+        raise ClusterError("the cluster has not answered a request in time; is the machine too busy?") from error
     finally:
         load.stop()
     stage.rest(SETTLE_SECONDS)

@@ -48,7 +48,9 @@ def topics_change(stage: Stage) -> None:
     stage.rest(5)
     stage.add_partitions(ORDERS, 2, 1)
     stage.rest(3)
-    with stage.frozen(stage.admin.followers("clicks", 0)[0]):
+    # A controller beside ZooKeeper deletes no topic while a replica of it does not answer, and may be the one frozen.
+    frozen = () if stage.cluster.distribution.has_zookeeper else stage.admin.followers("clicks", 0)[:1]
+    with stage.frozen(*frozen):
         stage.create_anew(CLICKS)
         stage.rest(4)
     stage.await_whole()

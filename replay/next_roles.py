@@ -6,7 +6,7 @@ once it has truncated. Source: `Partition.makeLeader` and `makeFollower`, "start
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
@@ -14,33 +14,24 @@ from replay.assignment import SLOTS
 from replay.event_types import is_event
 from replay.profile import Profile
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
-from replay.windows import following
+from replay.windows import FIRST, NOW, following
 from schemas import columns as C
 from schemas.kinds import EventType
 from schemas.kinds import StatementKind as S
 
 NEXT_ROLES = "next_roles"
-"""map<int,struct<epoch,us,leo,leads,hw>>: by replica, the first role it took in a later epoch, by its own clock."""
+"""map<int,struct<epoch,us,leo,leads,hw>>: by replica, the first role it took in a later epoch, by its own clock.
+
+A log that is deleted ends the role before it as a role in the epoch after would, with an LEO that is NULL."""
 REACHED = "reached"
 """map<int,bigint>: by replica, the LEO with which it took that role; NULL but where a leader's process ended."""
 
 
 def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
     """One row per partition and leader epoch: `next_roles`; `begun` is `leaderships.leaderships`."""
-    role = F.struct(
-        F.col(C.LEADER_EPOCH).alias("epoch"),
-        F.unix_micros(C.EVENT_TIME).alias("us"),
-        F.col(C.OFFSET).alias("leo"),
-        is_of(S.BECAME_LEADER_LEO).alias("leads"),
-    )
-    first = F.min_by(role, F.when(is_of(*ROLE_LEOS), F.col(C.EVENT_TIME)))
-    first_hw = F.min_by(C.OFFSET, F.when(is_of(*ROLE_HWS), F.col(C.EVENT_TIME)))
-    taken = (
-        statements.where(is_of(*ROLE_LEOS, *ROLE_HWS))
-        .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
-        .agg(first.withField("hw", first_hw).alias("role"))
-        .where("role IS NOT NULL")
-    )
+    taken = _roles(statements).unionByName(_deletions(statements))
+    first = F.min_by("role", F.col("role.us"))
+    taken = taken.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID).agg(first.alias("role"))
     epochs = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH).unionByName(taken.select(*C.PARTITION_KEY, C.LEADER_EPOCH))
     of_each = epochs.distinct().join(assigned, C.on_partition()).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, F.explode(SLOTS).alias(C.BROKER_ID)
@@ -54,6 +45,43 @@ def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> 
         .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
         .agg(F.map_from_entries(F.collect_list(entry)).alias(NEXT_ROLES))
     )
+
+
+def _roles(statements: DataFrame) -> DataFrame:
+    """One row per partition, epoch and broker that states the LEO of its role in it: `role`."""
+    role = F.struct(
+        F.col(C.LEADER_EPOCH).alias("epoch"),
+        F.unix_micros(C.EVENT_TIME).alias("us"),
+        F.col(C.OFFSET).alias("leo"),
+        is_of(S.BECAME_LEADER_LEO).alias("leads"),
+    )
+    first = F.min_by(role, F.when(is_of(*ROLE_LEOS), F.col(C.EVENT_TIME)))
+    first_hw = F.min_by(C.OFFSET, F.when(is_of(*ROLE_HWS), F.col(C.EVENT_TIME)))
+    return (
+        statements.where(is_of(*ROLE_LEOS, *ROLE_HWS))
+        .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
+        .agg(first.withField("hw", first_hw).alias("role"))
+        .where("role IS NOT NULL")
+    )
+
+
+def _deletions(statements: DataFrame) -> DataFrame:
+    """One row per log that a broker deleted: in the epoch after that of its last role (`LogManager.asyncDelete`)."""
+    by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
+    last = F.max(F.when(is_of(*ROLE_LEOS), F.col(C.LEADER_EPOCH))).over(by_broker.rowsBetween(FIRST, NOW))
+    deleted = (
+        statements.where(is_of(*ROLE_LEOS, S.LOG_DELETED))
+        .withColumn("after", last + 1)
+        .where(is_of(S.LOG_DELETED) & F.col("after").isNotNull())
+    )
+    role = F.struct(
+        F.col("after").alias("epoch"),
+        F.unix_micros(C.EVENT_TIME).alias("us"),
+        F.lit(None).cast("bigint").alias("leo"),
+        F.lit(False).alias("leads"),
+        F.lit(None).cast("bigint").alias("hw"),
+    )
+    return deleted.select(*C.PARTITION_KEY, F.col("after").alias(C.LEADER_EPOCH), C.BROKER_ID, role.alias("role"))
 
 
 CLOCKS_APART_US = 100_000

@@ -93,6 +93,8 @@ class StatementKind(StrEnum):
     """Line of `log-start-offset-checkpoint`."""
     PARTITION_CREATED = "partition_created"
     """"Creating new partition … with topic id …": no offset (-1); tells the topic id."""
+    LOG_DELETED = "log_deleted"
+    """"Log for partition … is renamed to …-delete and is scheduled for deletion": no offset (-1); a replica no more."""
     PROCESS_STARTING = "process_starting"
     """First line of a broker process ("Transition from SHUTDOWN to STARTING"), before its logs; no partition."""
     PROCESS_STARTED = "process_started"

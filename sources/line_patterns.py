@@ -177,6 +177,9 @@ SERVER_WORDINGS = (
             "The current replica is successfully replaced with the future replica for " + TP + "$", ignored=OF_FUTURE_LOG),
     Wording("log created", "1.1-", "LogManager", "Created log for partition ",
             "Created log for partition " + TP + r" in .* with properties {settings}$"),
+    # A copy that is given up (`-future`) is renamed in the same words; a replica that goes on fetching is still one.
+    Wording("log deleted", "0.10.1-", "LogManager", "is scheduled for deletion",
+            "Log for partition " + TP + r" is renamed to \S.*-(?:delete|stray) and is scheduled for deletion$", states=((S.LOG_DELETED, ""),)),
     Wording("process starting", "2.8-", "BrokerServer", "Transition from SHUTDOWN to STARTING",
             r"\[BrokerServer id={broker}\] Transition from SHUTDOWN to STARTING$", states=((S.PROCESS_STARTING, ""),)),
     Wording("process starting", "0.8-3.9", "KafkaServer", "starting", r"(?:\[KafkaServer id={broker}\] )?starting$", states=((S.PROCESS_STARTING, ""),),

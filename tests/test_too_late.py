@@ -1,6 +1,8 @@
-"""A response that a frozen leader builds when its follower leads already: nobody waits for it any more."""
+"""A response that a leader builds when its follower leads already, or is none any more: nobody waits for it."""
 
 from __future__ import annotations
+
+from datetime import timedelta
 
 import pytest
 from pyspark.sql import SparkSession
@@ -27,7 +29,21 @@ time +{wait} ms                            | 2:7  1:?  3:?  hw 3
 response to 2                              | 2:7  1:?  3:?  hw 3
 append 1                                   | 2:8  1:?  3:?  hw 3
 """
-
+DELETED = """# The topic is deleted with a fetch of 2 parked; the leader, frozen, answers it long after, with its HW.
+kafka 4.1.0, protocol 4.1
+1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
+append 3                                   | 1:3  2:?  3:?  hw 0
+2 fetches at 3, at once                    | 1:3  2:3  3:?  hw 0
+3 fetches at 3, at once                    | 1:3  2:3  3:3  hw 3
+append 4                                   | 1:7  2:3  3:3  hw 3
+2 fetches at 3                             | 1:7  2:3  3:3  hw 3  replica 2: leo 7 hw 3
+2 fetches at 7, parked                     | 1:7  2:7  3:3  hw 3
+3 fetches at 3                             | 1:7  2:7  3:3  hw 3
+3 fetches at 7, parked                     | 1:7  2:7  3:7  hw 7
+time +400 ms                               | 1:7  2:7  3:7  hw 7
+response to 2                              | 1:7  2:7  3:7  hw 7
+"""
+"""What the twin plays is 2 with its log; the test says that it was deleted."""
 
 WAITS = {"late": 400, "near": 20, "near_and_stated": 20}
 KNOWN = {"late": (3, 7, "bounded"), "near": (7, 7, "exact"), "near_and_stated": (3, 7, "bounded")}
@@ -57,3 +73,22 @@ def test_what_is_answered_too_late_may_not_have_come(spark: SparkSession) -> Non
     }
     bounds = ("high_watermark_low", "high_watermark_high", "exactness")
     assert {name: tuple(rows[-1][c] for c in bounds) for name, rows in of_2.items()} == KNOWN
+
+
+@pytest.mark.parametrize(("topic", "hws"), [("kept", (7, 7, "exact")), ("deleted", (3, 7, "bounded"))])
+def test_what_is_answered_when_the_log_is_deleted_did_not_come(
+    spark: SparkSession, topic: str, hws: tuple[int, int, str]
+) -> None:
+    """The follower's own line tells when it gave up its log ("is scheduled for deletion")."""
+    story = tell(topic, DELETED)
+    assert story.disputes == []
+    landing = dict(combined([story]))
+    role = next(row for row in landing["broker_statements"] if row["broker_id"] == 2)
+    last = max(row["event_time"] for row in landing["fetch_events"])
+    line = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "event_time": last + timedelta(milliseconds=20)}
+    if topic == "deleted":
+        landing["broker_statements"] = [*landing["broker_statements"], role | line | {"source_line": 999}]
+    with replayed(spark, landing, 3, profile(story)) as timelines:
+        of_2 = [row for row in by_topic(timelines.replica_timeline)[topic] if row["replica_id"] == 2]
+
+    assert tuple(of_2[-1][c] for c in ("high_watermark_low", "high_watermark_high", "exactness")) == hws

@@ -8,7 +8,7 @@ from expectations.subjects import Tables
 from replay.profile import release
 from schemas import columns as C
 from schemas import tables as T
-from sources.server_log import KAFKA_VERSION
+from sources.broker_settings import KAFKA_VERSION
 
 
 def lowest_version(tables: Tables) -> str | None:

@@ -112,7 +112,8 @@ def _lines(warehouse: Warehouse, delivery: Delivery, files: Sequence[SourceFile]
     """The lines of some of a delivery's files; and those of consoles that other files of it have as well."""
 
     def read(some: Sequence[SourceFile]) -> DataFrame:
-        return in_kafkas_layout(read_lines(warehouse.spark, some), delivery.layout)
+        has_objects = any(file.has_objects for file in some)
+        return in_kafkas_layout(read_lines(warehouse.spark, some), delivery.layout, has_objects=has_objects)
 
     copies = consoles(files, delivery.files)
     if not copies:

@@ -19,7 +19,7 @@ from replay.tenures import tenure_facts
 from replay.untold import with_untold_leaderships
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
-from sources.server_log import KAFKA_VERSION
+from sources.broker_settings import KAFKA_VERSION
 
 PROTOCOL = ("metadata.version", "inter.broker.protocol.version")
 LAG_TIME = "replica.lag.time.max.ms"

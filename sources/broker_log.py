@@ -2,7 +2,7 @@
 
 The wordings are data (sources/line_patterns.py) and stay data here: a literal array that each line is looked up in, and
 not a chain of CASEs as long as the table, which Spark can neither compile nor plan in decent time. Rows come of the
-result in sources/state_change_log.py (leaders and ISRs) and sources/server_log.py (offsets and settings).
+result in sources/state_change_log.py (leaders and ISRs), server_log.py (offsets) and broker_settings.py.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources import outcomes
 from sources.broker_verdict import verdict
-from sources.line_parts import BROKER_SETTINGS, CONFIG_LINE
+from sources.json_lines import BREAK
+from sources.line_parts import BROKER_SETTINGS, CONFIG_HEADER, CONFIG_LINE
 from sources.line_patterns import SAME_LOGGER, WORDINGS
 from sources.log_lines import LEVEL, LOGGER, MESSAGE, with_prefix
 from sources.worded import (
@@ -84,8 +85,10 @@ def _has_cue() -> Column:
 
 
 def _setting() -> Column:
+    """The setting that the line is of; of a message with a whole block of them its header."""
     name = F.regexp_extract(C.LINE_TEXT, CONFIG_LINE, 1)
-    return F.when((F.col(LEVEL) == "") & name.isin(*BROKER_SETTINGS), name)
+    is_block = F.col(MESSAGE).contains(CONFIG_HEADER) & F.col(MESSAGE).contains(BREAK)
+    return F.when((F.col(LEVEL) == "") & name.isin(*BROKER_SETTINGS), name).when(is_block, CONFIG_HEADER)
 
 
 def _broker_id() -> Column:

@@ -22,10 +22,10 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
 from schemas.kinds import FileKind, StatementKind
+from sources.broker_settings import KAFKA_VERSION
 from sources.files import SourceFile, byte_lines
 from sources.line_parts import METADATA_TOPIC
 from sources.outcomes import IGNORED, LANDED, MAX_TEXT, OUTCOME_COLUMNS, REJECTED
-from sources.server_log import KAFKA_VERSION
 
 Row = tuple[Any, ...]
 

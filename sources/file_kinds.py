@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 from schemas.kinds import FileKind
-from sources.shippers import bytes_as_written
+from sources.json_lines import bytes_unpacked
 from sources.sighting import Sighting
 
 ROTATION = re.compile(r"(\.gz|[._-]\d{4}-?\d{2}-?\d{2}([T_.-]?\d{2}([:.-]?\d{2}){0,2})?|[.-]\d{1,4})+$")
@@ -61,7 +61,7 @@ def kind_by_name(path: Path) -> FileKind:
 
 
 def _kind_by_content(head: bytes) -> FileKind:
-    text = bytes_as_written(head.removeprefix(b"\xef\xbb\xbf"))
+    text = b"\n".join(map(bytes_unpacked, head.removeprefix(b"\xef\xbb\xbf").split(b"\n")))
     kinds = (kind for pattern, kind in KIND_BY_CONTENT if re.search(pattern, text, re.MULTILINE))
     return next(kinds, FileKind.UNKNOWN)
 

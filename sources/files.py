@@ -53,6 +53,8 @@ class SourceFile:
     """Those of them in which requests were completed."""
     has_future_logs: bool = False
     """Whether its lines name a log that is being copied to another disk of its broker."""
+    has_objects: bool = False
+    """Whether some of its lines are JSON objects, with the broker's line within."""
     longest_line: int = 0
     """Bytes of its longest line."""
     lines: int = 0
@@ -167,7 +169,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     seen = SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers)
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
-        seen = replace(seen, has_future_logs=sighting.has_future_logs)
+        seen = replace(seen, has_future_logs=sighting.has_future_logs, has_objects=sighting.has_objects)
     told_by_name = is_told_by_name(kind, name, head)
     return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines, is_told_by_name=told_by_name)
 

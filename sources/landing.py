@@ -17,7 +17,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import FileKind
 from schemas.tables import Table
-from sources import accounting, metadata_rows, routing, server_log
+from sources import accounting, broker_settings, metadata_rows, routing
 from sources.checkpoints import read_checkpoints
 from sources.earlier import Earlier
 from sources.files import SourceFile
@@ -61,7 +61,7 @@ def land(
     epoch_starts, checkpointed, configured, checkpoint_outcomes = read_checkpoints(files).frames(spark)
     rows = resolved(parsed, checkpointed, epoch_starts, earlier, redaction)
     rejections = rows.pop(T.REJECTED_LINES.name)
-    settings = (server_log.setting_rows(parsed.logs), metadata_rows.setting_rows(parsed.metadata), configured)
+    settings = (broker_settings.setting_rows(parsed.logs), metadata_rows.setting_rows(parsed.metadata), configured)
     outcomes = accounting.outcomes_of(
         [
             *parsed.frames,

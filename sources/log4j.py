@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS
+from sources.json_lines import unpacked
 from sources.shippers import as_written
 
 ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
@@ -95,13 +96,18 @@ KNOWN = layout_of("%d{yyyy-MM-dd HH:mm:ss} %-5p [%t] %c{1}:%L - %m%n")
 """Strimzi's with Kafka 4, which nobody need name."""
 
 
-def in_kafkas_layout(lines: DataFrame, layout: Layout | None) -> DataFrame:
-    """The lines, those of logs as their broker wrote them and in Kafka's own layout; `None`: it was a known one."""
+def in_kafkas_layout(lines: DataFrame, layout: Layout | None, *, has_objects: bool = False) -> DataFrame:
+    """The lines, those of logs as their broker wrote them and in Kafka's own layout; `None`: it was a known one.
+
+    `has_objects`: some are JSON objects.
+    """
     text = F.col(C.LINE_TEXT)
+    of_log = F.col(C.KIND).isin([kind.value for kind in LOGS])
+    if has_objects:
+        lines = unpacked(lines, of_log)
     written = as_written(text)
     asked = KNOWN if layout is None else layout
     rewritten = F.regexp_replace(written, asked.regex, asked.rewritten)
     # Most lines are in Kafka's own, and long: of those no expression is asked.
     is_own = text.startswith("[20") if layout is None else F.lit(False)
-    of_log = F.col(C.KIND).isin([kind.value for kind in LOGS])
     return lines.withColumn(C.LINE_TEXT, F.when(of_log & ~is_own, rewritten).otherwise(text))

@@ -1,29 +1,18 @@
-"""A broker's own words on offsets, and its settings, by server.log and state-change.log."""
+"""A broker's own words on offsets, by server.log and state-change.log."""
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
 from sources import outcomes
-from sources.line_parts import (
-    CONFIG_HEADER,
-    CONFIG_LINE,
-    FETCHER_STARTS,
-    FETCHER_STARTS_BEFORE_2_7,
-    LAGGARD,
-    TOPIC_SETTINGS,
-)
-from sources.log_lines import MESSAGE
-from sources.worded import SETTING, TOLD, WORDING, number, text
+from sources.line_parts import FETCHER_STARTS, FETCHER_STARTS_BEFORE_2_7, LAGGARD
+from sources.worded import TOLD, WORDING, number, text
 
 STATED = (C.KIND, C.TOPIC, C.TOPIC_ID, C.PARTITION, C.LEADER_EPOCH, C.OFFSET, C.REPLICA_ID)
-
-KAFKA_VERSION = "kafka.version"
-"""The setting that "Kafka version: …" gives: no setting of Kafka, but as good as one."""
 
 
 def statement_rows(parsed: DataFrame) -> DataFrame:
@@ -35,14 +24,6 @@ def statement_rows(parsed: DataFrame) -> DataFrame:
         .select(C.BROKER_ID, C.EVENT_TIME, *T.LINE, F.inline(stated))
         .select(*T.BROKER_STATEMENTS.parsed)
     )
-
-
-def setting_rows(parsed: DataFrame) -> DataFrame:
-    """Rows of `settings`: of "KafkaConfig values" blocks, of changes, and the version of Kafka.
-
-    A change prints all overrides there are: one that is not among them is not set, its value is NULL.
-    """
-    return _changed_settings(parsed).unionByName(_configured_settings(parsed))
 
 
 def _statements() -> Column:
@@ -106,60 +87,3 @@ def _groups(field: str, regex: str, *names: str) -> list[Column]:
     return [
         F.regexp_extract_all(searched, F.lit(regex), F.lit(index)).alias(name) for index, name in enumerate(names, 1)
     ]
-
-
-def _changed_settings(parsed: DataFrame) -> DataFrame:
-    """The settings that a change, a new log or the start of a process tells."""
-    name = F.col(WORDING)["name"]
-    broker = (
-        F.when(name == "cluster's settings", C.NO_REPLICA)
-        .when(name == "broker's settings", number("target").cast("int"))
-        .otherwise(F.col(C.BROKER_ID))
-    )
-    return (
-        outcomes.having(parsed, outcomes.LANDED)
-        .where(F.col(WORDING).isNotNull())
-        .select(
-            broker.alias(C.BROKER_ID), F.coalesce(text("topic"), F.lit("")).alias(C.TOPIC), C.EVENT_TIME, *T.LINE,
-            F.inline(_settings()),
-        )
-        .select(*T.SETTINGS.parsed)
-    )  # fmt: skip
-
-
-def _settings() -> Column:
-    version = F.array(_named(KAFKA_VERSION, text("version")))
-    overrides = F.array(*[_named(name, _override(name)) for name in TOPIC_SETTINGS])
-    named = F.filter(overrides, lambda pair: pair[C.VALUE].isNotNull())
-    return (
-        F.when(text("version").isNotNull(), version)
-        .when(F.col(WORDING)["name"] == "log created", named)
-        .when(F.array_contains(F.col(WORDING)["fields"], "settings"), overrides)
-    )
-
-
-def _override(name: str) -> Column:
-    pattern = r"(?:^|[\s{(,])" + name.replace(".", r"\.") + r"(?: -> |=)([^,})\s]+)"
-    return F.nullif(F.regexp_extract(F.coalesce(text("settings"), F.lit("")), pattern, 1), F.lit(""))
-
-
-def _named(name: str, value: Column) -> Column:
-    return F.struct(F.lit(name).alias(C.NAME), value.alias(C.VALUE))
-
-
-def _configured_settings(parsed: DataFrame) -> DataFrame:
-    """The settings of "KafkaConfig values" blocks, at the time of the block's first line: its lines have none."""
-    is_header = F.col(MESSAGE).contains(CONFIG_HEADER)
-    above = Window.partitionBy(C.SOURCE_FILE).orderBy(C.SOURCE_LINE)
-    before = above.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    return (
-        parsed.where(is_header | F.col(SETTING).isNotNull())
-        .withColumn("block_time", F.last(F.when(is_header, F.col(C.EVENT_TIME)), ignorenulls=True).over(before))
-        .where(F.col(SETTING).isNotNull())
-        .select(
-            C.BROKER_ID, F.lit("").alias(C.TOPIC), F.col(SETTING).alias(C.NAME),
-            F.regexp_extract(C.LINE_TEXT, CONFIG_LINE, 2).alias(C.VALUE), F.col("block_time").alias(C.EVENT_TIME),
-            *T.LINE,
-        )
-        .select(*T.SETTINGS.parsed)
-    )  # fmt: skip

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
-from sources.shippers import bytes_as_written
+from sources.json_lines import bytes_unpacked
 
 PREFIX_BYTES = 240
 """Enough for the time, the level and the prefix of a message: a topic's name has at most 249 letters, few do."""
@@ -53,6 +53,8 @@ class Sighting:
         """Whether completed requests are logged, and whether lines of other loggers are."""
         self.has_future_logs = False
         """Whether some directory of a future log is named."""
+        self.has_objects = False
+        """Whether some line was within JSON."""
         self._rest = b""
         self._length = self.longest_line = self.lines = 0
         self._heads: set[bytes] = set()
@@ -80,7 +82,7 @@ class Sighting:
 
     def _take(self, lines: Iterable[bytes]) -> None:
         for text in lines:
-            line = bytes_as_written(text) if self.is_of_log and text[:3] != b"[20" else text
+            line = self._as_written(text) if self.is_of_log and text[:3] != b"[20" else text
             head = b""
             if line[:3] == b"[20":  # a dump has millions of lines that begin otherwise, each its own way
                 head = line[:17]
@@ -92,6 +94,11 @@ class Sighting:
                 self._take_line_of_log(line[:PREFIX_BYTES], head)
             if self._names_brokers and (match := OF_BROKER.match(line[:PREFIX_BYTES]) or SETTING.match(line)):
                 self._brokers.add(int(next(group for group in match.groups() if group is not None)))
+
+    def _as_written(self, text: bytes) -> bytes:
+        line = bytes_unpacked(text)
+        self.has_objects = self.has_objects or not text.endswith(line)
+        return line
 
     def _take_line_of_log(self, prefix: bytes, head: bytes) -> None:
         if COMPLETED in prefix:

@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 from schemas import columns as C
 from schemas.kinds import FileKind
 from sources import broker_log
+from sources.broker_settings import setting_rows
 from sources.line_patterns import WORDINGS
-from sources.server_log import setting_rows, statement_rows
+from sources.server_log import statement_rows
 from sources.state_change_log import leader_change_rows
 from tests.log_lines import by_line, examples, lines_of, stamped, verdicts
 

@@ -11,7 +11,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
-from sources.server_log import KAFKA_VERSION
+from sources.broker_settings import KAFKA_VERSION
 from sources.synthetic.epochs import TOPIC, broker_statements, epochs, leader_changes
 from sources.synthetic.requests import appends, fetches, lost_appends
 from sources.synthetic.rounds import DAWN_US, Forms, rounds

@@ -1,0 +1,146 @@
+r"""Lines that are JSON objects: a collector's, with the broker's own line in a field, or those of log4j's JSON layouts.
+
+    {"log":"[2026-11-21 10:36:42,604] INFO …\n","stream":"stdout","time":…}               docker's json-file
+    {"@timestamp":…,"message":"[2026-11-21 10:36:42,604] INFO …","host":{…}}               Filebeat, Fluent Bit, Vector
+    {"labels":{…},"line":"[2026-11-21 10:36:42,604] INFO …","timestamp":…}                  Loki's logcli -o jsonl
+    {"MESSAGE":"[2026-11-21 10:36:42,604] INFO …","_HOSTNAME":…}                            journalctl -o json
+    {"@timestamp":"2026-11-21T10:36:42.604Z","log.level":"INFO","message":"ISR updated …","log.logger":"…"}      ECS
+    {"instant":{"epochSecond":…,"nanoOfSecond":…},"level":"INFO","loggerName":"…","message":"…"}      log4j's JsonLayout
+
+The broker's own line is taken out; where there is none, one in Kafka's own layout is made of time, level, message and
+logger. One object may be within another.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from schemas import columns as C
+from sources.shippers import as_written, bytes_as_written
+
+WITHIN = ("_source", "jsonPayload", "result")
+"""Fields that hold the object of the line, in exports from Elasticsearch, Google Cloud and Splunk."""
+TEXTS = ("message", "msg", "MESSAGE", "line", "_raw", "textPayload", "body", "log")
+"""Fields that hold the broker's line, or its message."""
+TIMES = ("@timestamp", "timestamp", "time", "timeMillis")
+LEVELS = ("log.level", "level", "severity")
+LOGGERS = ("log.logger", "loggerName", "logger_name", "logger")
+
+BREAK = "\v"
+"""Stands for the end of a line within a message: what was one line stays one."""
+_MOST_WITHIN = 3
+_IS_WHOLE = r"^(?:\{|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
+"""How a text begins that is a line with its time, or another object; else it is a message alone."""
+_TOO_FINE = r"([.,]\d{6})\d+"
+_LEAST_MILLIS = 1e11
+"""A smaller number of a time is of seconds."""
+
+
+def unpacked(lines: DataFrame, is_of_log: Column) -> DataFrame:
+    """The lines, those of logs as their broker wrote them where they are within JSON; one that was cut as it is.
+
+    For files with such lines alone: Spark interprets what is done here, each row by itself.
+    """
+    text = F.col(C.LINE_TEXT)
+    for _ in range(_MOST_WITHIN):
+        bare = F.when(is_of_log & ~text.startswith("[20") & ~text.startswith("{"), as_written(text)).otherwise(text)
+        fields = F.when(is_of_log & bare.startswith("{"), F.from_json(bare, "map<string,string>"))
+        taken = F.transform(F.array(fields), _line)  # of an argument all is computed once
+        lines = lines.withColumn(C.LINE_TEXT, F.coalesce(F.get(taken, F.lit(0)), bare))
+    return lines
+
+
+def _line(fields: Column) -> Column:
+    """The line that the fields of an object tell; NULL for none."""
+
+    def first(names: Sequence[str]) -> Column:
+        return F.coalesce(*[F.try_element_at(fields, F.lit(name)) for name in names])
+
+    ecs = F.try_element_at(fields, F.lit("log"))
+    inner = [F.try_element_at(fields, F.lit(name)) for name in WITHIN]
+    within = F.coalesce(*[F.when(value.startswith("{"), value) for value in inner])
+    text = F.regexp_replace(F.rtrim(first(TEXTS), F.lit("\r\n")), r"\r?\n", BREAK)
+    level = F.coalesce(first(LEVELS), F.get_json_object(ecs, "$.level"))
+    logger = F.coalesce(first(LOGGERS), F.get_json_object(ecs, "$.logger"))
+    time = F.coalesce(_instant(F.try_element_at(fields, F.lit("instant"))), _time(first(TIMES)))
+    made = F.concat(F.lit("["), time, F.lit("] "), level, F.lit(" "), text, F.lit(" ("), logger, F.lit(")"))
+    return F.coalesce(within, F.when(text.rlike(_IS_WHOLE), text), made, text)
+
+
+def _time(told: Column) -> Column:
+    """A time as Kafka's lines have it: as it is written, or of a number of seconds or milliseconds since the epoch."""
+    number = told.try_cast("double")
+    millis = F.when(number >= _LEAST_MILLIS, number).otherwise(number * 1000)
+    return F.coalesce(_in_utc(millis), F.regexp_replace(told, _TOO_FINE, "$1"))
+
+
+def _instant(told: Column) -> Column:
+    seconds, nanos = (F.get_json_object(told, f"$.{name}").try_cast("double") for name in _INSTANT)
+    return _in_utc(seconds * 1000 + F.floor(nanos / 1_000_000))
+
+
+_INSTANT = ("epochSecond", "nanoOfSecond")
+
+
+def _in_utc(millis: Column) -> Column:
+    at = F.to_utc_timestamp(F.timestamp_millis(millis.cast("bigint")), F.current_timezone())
+    return F.concat(F.date_format(at, "yyyy-MM-dd HH:mm:ss.SSS"), F.lit("Z"))
+
+
+def bytes_unpacked(line: bytes) -> bytes:
+    """The same of one line, on the driver; its message is cut where its own first line ends."""
+    for _ in range(_MOST_WITHIN):
+        line = bytes_as_written(line)
+        if line[:1] != b"{":
+            break
+        try:
+            fields = json.loads(line)
+        except ValueError:
+            break
+        told = {k: v if isinstance(v, str) else json.dumps(v) for k, v in fields.items() if v is not None}
+        within = _bytes_line(told)
+        if within is None:
+            break
+        line = within
+    return line
+
+
+def _bytes_line(fields: dict[str, str]) -> bytes | None:
+    def first(names: Sequence[str]) -> str | None:
+        return next((fields[name] for name in names if name in fields), None)
+
+    within = next((fields[name] for name in WITHIN if fields.get(name, "").startswith("{")), None)
+    if within is not None:
+        return within.encode("utf-8", "replace")
+    told = first(TEXTS)
+    if told is None:
+        return None
+    text = told.rstrip("\r\n")
+    try:
+        ecs = json.loads(fields.get("log", ""))
+    except ValueError:
+        ecs = {}
+    ecs = ecs if isinstance(ecs, dict) else {}
+    level, logger = first(LEVELS) or ecs.get("level"), first(LOGGERS) or ecs.get("logger")
+    time = _bytes_time(fields.get("instant"), first(TIMES))
+    if not re.match(_IS_WHOLE, text) and level and logger and time:
+        text = f"[{time}] {level} {text} ({logger})"
+    return text.split("\n", 1)[0].encode("utf-8", "replace")
+
+
+def _bytes_time(instant: str | None, told: str | None) -> str | None:
+    try:
+        if instant:
+            seconds = float(json.loads(instant)[_INSTANT[0]])
+        else:
+            number = float(told or "")
+            seconds = number / 1000 if number >= _LEAST_MILLIS else number
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}Z"
+    except (ValueError, TypeError, KeyError, OverflowError, OSError):
+        return told and re.sub(_TOO_FINE, r"\1", told)

@@ -31,8 +31,6 @@ from replay.readable import READABLE
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Severity
 
-_NONE = "CAST(array() AS array<int>)"
-
 # fmt: off
 RECORD_RULES = (
     Invariant(
@@ -50,7 +48,7 @@ RECORD_RULES = (
     Invariant(
         "IsrIsSubsetOfReplicas", PARTITION_RECORDS,
         known=f"{C.ISR} IS NOT NULL AND {C.REPLICAS} IS NOT NULL",
-        holds=f"size(array_except({C.ISR}, array_union({C.REPLICAS}, array_union(coalesce({C.ADDING_REPLICAS}, {_NONE}), coalesce({C.REMOVING_REPLICAS}, {_NONE}))))) = 0",
+        holds=f"size(array_except({C.ISR}, array_union({C.REPLICAS}, array_union(coalesce({C.ADDING_REPLICAS}, {C.NOBODY}), coalesce({C.REMOVING_REPLICAS}, {C.NOBODY}))))) = 0",
         observed=(C.ISR, C.REPLICAS), severity=Severity.CRITICAL,
         why="Only an assigned replica can be in sync.",
         source="PartitionRegistration.java:207; ReplicationControlManager.java validateAlterPartitionData",

@@ -61,7 +61,7 @@ def named(rows: DataFrame, assigned: DataFrame) -> DataFrame:
 
 
 def _list(column: str) -> Column:
-    return F.coalesce(F.col(column), F.array().cast("array<int>"))
+    return F.coalesce(F.col(column), F.expr(C.NOBODY))
 
 
 def slot_of(replica_id: Column) -> Column:

@@ -26,7 +26,7 @@ def with_replicas(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
     Before neighbours are looked at: Java compiles no method of more than 8,000 bytes, and Spark makes one of all that
     is between two windows.
     """
-    limited_by = F.when(F.col(N.IS_UNSURE), _nobody()).otherwise(_limited_by(slots, F.col(N.JOINING_MASK)))
+    limited_by = F.when(F.col(N.IS_UNSURE), F.expr(C.NOBODY)).otherwise(_limited_by(slots, F.col(N.JOINING_MASK)))
     return public.withColumn(_SMALLEST, smallest_held(slots, F.col(N.JOINING_MASK))).withColumns(
         {
             C.REMOTE_LEO_MAP: _told_or(_remote_leos(slots)) if profile.has_silence else _remote_leos(slots),
@@ -34,10 +34,6 @@ def with_replicas(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
             C.HIGH_WATERMARK_LIMITED_BY: limited_by,
         }
     )
-
-
-def _nobody() -> Column:
-    return F.array().cast("array<int>")
 
 
 def _remote_leos(slots: int) -> Column:
@@ -61,4 +57,4 @@ def _limited_by(slots: int, joining: Column) -> Column:
     smallest = F.col(_SMALLEST)
     is_last = [holds(i, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest) for i in range(slots)]
     limits = listed([(last & replica_in(i).isNotNull(), replica_in(i)) for i, last in enumerate(is_last)], "int")
-    return F.when(smallest < F.col(C.LOG_END_OFFSET), limits).otherwise(_nobody())
+    return F.when(smallest < F.col(C.LOG_END_OFFSET), limits).otherwise(F.expr(C.NOBODY))

@@ -60,7 +60,7 @@ def strange_isr_members(landed: Mapping[str, DataFrame]) -> DataFrame:
     its own request names a member that is no replica any more (`KafkaController.onPartitionReassignment`).
     """
     changes = landed[T.LEADER_CHANGES.name]
-    nobody = F.array().cast("array<int>")
+    nobody = F.expr(C.NOBODY)
     moving = F.array_union(F.coalesce(C.ADDING_REPLICAS, nobody), F.coalesce(C.REMOVING_REPLICAS, nobody))
     by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
     leaving = F.when(F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value, F.coalesce(C.ISR, nobody)).otherwise(nobody)

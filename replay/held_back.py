@@ -19,7 +19,6 @@ LASTED_MS = "lasted_ms"
 
 _OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
 _STRETCH = (*_OF_EPOCH, "stretch")
-_NOBODY = "CAST(array() AS array<int>)"
 
 
 def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
@@ -94,7 +93,7 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
 
 def _explained() -> tuple[Column, Column]:
     """Return why the HW stood and for whom it waited, by what the leader knew (P:1152 maybeIncrementLeaderHW)."""
-    nobody = F.expr(_NOBODY)
+    nobody = F.expr(C.NOBODY)
     held = F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, nobody)
     reasons = (
         (HeldBy.FIRST_FETCH, F.filter(held, lambda it: F.element_at(F.col(C.REMOTE_LEO_MAP), it) < 0)),

@@ -79,7 +79,7 @@ def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
     """One row per replica and stretch longer than `wait_ms` in which its lastCaughtUpTimeMs stood still (R:84)."""
     is_begin = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
     is_fetch = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.REPLICA_ID) >= 0)
-    others = F.array_except(F.coalesce(C.ISR, F.array().cast("array<int>")), F.array(C.LEADER_ID))
+    others = F.array_except(F.coalesce(C.ISR, F.expr(C.NOBODY)), F.array(C.LEADER_ID))
     heard = leader_timeline.where(is_begin | is_fetch).select(
         *_OF_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin.alias("is_begin"),
         F.explode(F.when(is_begin, others).otherwise(F.array(C.REPLICA_ID))).alias("who"),

@@ -37,6 +37,8 @@ READ_COMMITTED = 1
 """isolation_level of a consumer that reads up to the LSO (`IsolationLevel.READ_COMMITTED`)."""
 NO_REPLICA = -1
 """No broker: the leader of a partition without one, the replica id of a consumer, the broker of a cluster-wide row."""
+NOBODY = "CAST(array() AS array<int>)"
+"""SQL: no replicas, where a list of them is wanted: an `array()` by itself is one of texts."""
 
 
 class Field(str):

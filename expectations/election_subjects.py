@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from expectations.subjects import HIGHEST_HW_BEFORE, POSSIBLE_HW_BEFORE, TP, Subject, Tables, nowhere
+from expectations.subjects import HIGHEST_HW_BEFORE, OF_PARTITION, POSSIBLE_HW_BEFORE, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -72,7 +72,7 @@ def brokers(tables: Tables) -> DataFrame:
 
 _TELL_REPLICAS = (T.LEADER_CHANGES, T.METADATA_CHANGES)
 
-ELECTIONS = Subject("elections", T.LEADER_TIMELINE, (*TP, C.TOPIC_ID, C.LEADER_EPOCH), elections, beside=(T.INCIDENTS,))
+ELECTIONS = Subject("elections", T.LEADER_TIMELINE, (*OF_PARTITION, C.LEADER_EPOCH), elections, beside=(T.INCIDENTS,))
 BROKERS = Subject(
     "brokers", T.SOURCE_FILES, (C.BROKER_ID,), brokers, beside=_TELL_REPLICAS, may_be_empty=True, is_of_partition=False
 )

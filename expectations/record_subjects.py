@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from expectations.reads import IS_BELOW_BY_THEN, OF_FETCH, overtaken_fetches
-from expectations.subjects import TP, Subject, Tables, nowhere
+from expectations.subjects import OF_PARTITION, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import ALL_ACKS, Field
@@ -134,21 +134,21 @@ FETCH_FINDINGS = Subject(
 )
 IS_TOLD = f"{C.KIND} IS NOT NULL"
 ACKNOWLEDGED = Subject(
-    "acknowledged", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.BASE_OFFSET), acknowledged,
+    "acknowledged", T.PRODUCE_EVENTS, (*OF_PARTITION, C.LEADER_EPOCH, C.BASE_OFFSET), acknowledged,
     beside=(T.INCIDENTS,), may_be_empty=True,
 )  # fmt: skip
 FETCHES = Subject(
-    "fetches", T.FETCH_EVENTS, (*TP, C.TOPIC_ID, *C.LINE), fetches,
+    "fetches", T.FETCH_EVENTS, (*OF_PARTITION, *C.LINE), fetches,
     beside=(T.LEADER_TIMELINE,), may_be_empty=True,
 )  # fmt: skip
 LANDED_LINES = Subject(
-    "landed_lines", T.PRODUCE_EVENTS, (*TP, C.TOPIC_ID, *C.LINE), landed_lines,
+    "landed_lines", T.PRODUCE_EVENTS, (*OF_PARTITION, *C.LINE), landed_lines,
     beside=(T.FETCH_EVENTS,), may_be_empty=True,
 )  # fmt: skip
 CACHE_ENTRIES = Subject(
-    "cache_entries", T.EPOCH_STARTS, (*TP, C.TOPIC_ID, C.BROKER_ID, C.LEADER_EPOCH), cache_entries, may_be_empty=True
+    "cache_entries", T.EPOCH_STARTS, (*OF_PARTITION, C.BROKER_ID, C.LEADER_EPOCH), cache_entries, may_be_empty=True
 )
 PARTITION_RECORDS = Subject(
-    "partition_records", T.METADATA_CHANGES, (*TP, C.TOPIC_ID, C.METADATA_OFFSET), partition_records, may_be_empty=True
+    "partition_records", T.METADATA_CHANGES, (*OF_PARTITION, C.METADATA_OFFSET), partition_records, may_be_empty=True
 )
 LAST_EVENTS = Subject("last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events, is_of_partition=False)

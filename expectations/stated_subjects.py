@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from expectations.subjects import TP, Subject, Tables
+from expectations.subjects import OF_PARTITION, Subject, Tables
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -50,6 +50,6 @@ def _of_kind(high_watermark: Column, log_end_offset: Column, remote: Column) -> 
 
 
 STATED_SHRINKS = Subject(
-    "stated_shrinks", T.BROKER_STATEMENTS, (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.EVENT_TIME),
+    "stated_shrinks", T.BROKER_STATEMENTS, (*OF_PARTITION, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.EVENT_TIME),
     stated_shrinks, beside=(T.LEADER_TIMELINE,), empty_holds=True,
 )  # fmt: skip

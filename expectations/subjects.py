@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.windows import timeline
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -52,7 +53,8 @@ PREVIOUS_FROM = Field("previous_valid_from", C.TIME, "When the replica's state b
 PREVIOUS_TO = Field("previous_valid_to", C.TIME, "When it ended.")
 HAS_EVENTS = Field("has_events", C.BOOL, "The leader's timeline has events of the epoch.")
 
-TP = (C.TOPIC, C.PARTITION)
+OF_PARTITION = (C.TOPIC, C.PARTITION, C.TOPIC_ID)
+"""How the key of a violation begins: as people name a partition, and then which of that name."""
 _HUGE = "9223372036854775807L"
 """In the place of a remote LEO that is NULL: it then exceeds every LEO, and a rule fails closed."""
 
@@ -93,7 +95,7 @@ class Subject:
 def leader_events(tables: Tables) -> DataFrame:
     """One row per event at a leader, with what was true before it."""
     # One window, so that one sort serves all: what lies in another epoch is cut off by comparing the epochs.
-    in_history = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    in_history = timeline()
     # What is asked of arrays and maps is made before the window, so that they need not be sorted with the rest.
     members = f"array_except({C.ISR}, array({C.LEADER_ID}))"
     known = {
@@ -132,7 +134,7 @@ def replica_states(tables: Tables) -> DataFrame:
     # Up to the end of the epoch: a response may stand before the fetch that raised its HW, both worked on at once.
     of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
     so_far = of_partition.rangeBetween(Window.unboundedPreceding, Window.currentRow)
-    of_replica = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    of_replica = timeline(C.REPLICA_ID)
     led = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK_HIGH))
     # The partition's window first: its shuffle serves that of the replica as well.
     rows = tables[T.REPLICA_TIMELINE.name].withColumn(HW_OF_LEADERS, F.max(led).over(so_far))
@@ -192,19 +194,17 @@ def read_files(tables: Tables) -> DataFrame:
     return tables[T.SOURCE_FILES.name].withColumn(C.SOURCE_LINE, F.lit(None).cast(C.LONG))
 
 
-LEADER_EVENTS = Subject(
-    "leader_events", T.LEADER_TIMELINE, (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.EVENT_SEQ), leader_events
-)
+LEADER_EVENTS = Subject("leader_events", T.LEADER_TIMELINE, (*OF_PARTITION, *C.TIMELINE_ORDER), leader_events)
 REPLICA_STATES = Subject(
     "replica_states",
     T.REPLICA_TIMELINE,
-    (*TP, C.TOPIC_ID, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_SEQ),
+    (*OF_PARTITION, C.REPLICA_ID, *C.TIMELINE_ORDER),
     replica_states,
 )
 ELECTED_LEADERS = Subject(
     "elected_leaders",
     T.LEADER_CHANGES,
-    (*TP, C.TOPIC_ID, C.LEADER_EPOCH),
+    (*OF_PARTITION, C.LEADER_EPOCH),
     elected_leaders,
     beside=(T.LEADER_TIMELINE,),
     may_be_empty=True,
@@ -212,7 +212,7 @@ ELECTED_LEADERS = Subject(
 STATED_STARTS = Subject(
     "stated_starts",
     T.BROKER_STATEMENTS,
-    (*TP, C.TOPIC_ID, C.LEADER_EPOCH, C.BROKER_ID),
+    (*OF_PARTITION, C.LEADER_EPOCH, C.BROKER_ID),
     stated_starts,
     beside=(T.LEADER_TIMELINE,),
     may_be_empty=True,

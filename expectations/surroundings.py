@@ -14,7 +14,6 @@ from schemas import tables as T
 ANCHOR = "anchor"
 MOST_EVENTS = 5
 """Events shown on each side."""
-_IN_ORDER = (C.LEADER_EPOCH, C.EVENT_SEQ)
 
 
 def anchor(rows: DataFrame, subject: Subject) -> Column:
@@ -22,7 +21,8 @@ def anchor(rows: DataFrame, subject: Subject) -> Column:
     if not subject.is_of_partition:
         return F.lit(None)
     has = {
-        name: F.col(name) if name in rows.columns else F.lit(None) for name in (*_IN_ORDER, C.EVENT_TIME, C.STARTED_AT)
+        name: F.col(name) if name in rows.columns else F.lit(None)
+        for name in (*C.TIMELINE_ORDER, C.EVENT_TIME, C.STARTED_AT)
     }
     time = F.coalesce(has[C.EVENT_TIME], has[C.STARTED_AT]).cast(C.TEXT)
     return F.struct(
@@ -43,18 +43,23 @@ def events_around(tables: Tables, place: Row) -> tuple[str, ...]:
     events = tables[T.LEADER_TIMELINE.name].where(is_here)
     is_before, is_at = _sides(place)
     mark = F.when(is_at, "> ").otherwise("  ").alias("mark")
-    backwards = [F.desc(column) for column in _IN_ORDER]
+    backwards = [F.desc(column) for column in C.TIMELINE_ORDER]
     before = (
-        events.where(is_before).orderBy(*backwards).limit(MOST_EVENTS).select(mark, _line().alias("line"), *_IN_ORDER)
+        events.where(is_before)
+        .orderBy(*backwards)
+        .limit(MOST_EVENTS)
+        .select(mark, _line().alias("line"), *C.TIMELINE_ORDER)
     )
     after = (
         events.where(~is_before)
-        .orderBy(*_IN_ORDER)
+        .orderBy(*C.TIMELINE_ORDER)
         .limit(MOST_EVENTS + 1)
-        .select(mark, _line().alias("line"), *_IN_ORDER)
+        .select(mark, _line().alias("line"), *C.TIMELINE_ORDER)
     )
     rows = before.unionByName(after).collect()
-    return tuple(row["mark"] + row["line"] for row in sorted(rows, key=lambda row: tuple(row[c] for c in _IN_ORDER)))
+    return tuple(
+        row["mark"] + row["line"] for row in sorted(rows, key=lambda row: tuple(row[c] for c in C.TIMELINE_ORDER))
+    )
 
 
 def _sides(place: Row) -> tuple[Column, Column]:

@@ -98,6 +98,6 @@ def _line(states: DataFrame, name: Column, time: Field, offset: Field) -> DataFr
         *C.PARTITION_KEY,
         name.alias(LINE_NAME),
         F.unix_millis(F.col(time)).alias(MILLISECONDS),
-        F.struct(C.LEADER_EPOCH, C.EVENT_SEQ).alias(POSITION),
+        F.struct(*C.TIMELINE_ORDER).alias(POSITION),
         F.col(offset).alias(C.OFFSET),
     )

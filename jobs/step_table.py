@@ -17,7 +17,7 @@ HEAD = ("seq", "time (UTC)", "event", "of", "LEO", "remote LEO", "ISR", "HW", st
 
 def step_rows(events: DataFrame, most: int) -> tuple[list[Row], bool]:
     """The first events of a leader timeline in order, and whether there are more."""
-    rows = timed(events).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ).limit(most + 1).collect()
+    rows = timed(events).orderBy(*C.TIMELINE_ORDER).limit(most + 1).collect()
     return rows[:most], len(rows) > most
 
 

@@ -11,8 +11,6 @@ from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.kinds import EventType
 
-_OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
-
 
 def commit_times(leader_timeline: DataFrame) -> DataFrame:
     """One row per append, with `appended_at`, `committed_at` and `latency_ms`.
@@ -30,11 +28,11 @@ def commit_times(leader_timeline: DataFrame) -> DataFrame:
         F.when(is_append, F.struct(F.col(C.LOG_END_OFFSET).alias("reach"), F.lit(0).alias("is_hw"))),
     )
     both = leader_timeline.select(
-        *_OF_EPOCH, incarnation_of(C.EVENT_SEQ).alias(INCARNATION), C.LEADER_ID, C.EVENT_SEQ, C.EVENT_TIME,
+        *C.EPOCH_KEY, incarnation_of(C.EVENT_SEQ).alias(INCARNATION), C.LEADER_ID, C.EVENT_SEQ, C.EVENT_TIME,
         C.HIGH_WATERMARK, F.explode(F.array_compact(offsets)).alias("at"),
     ).select("*", "at.*")  # fmt: skip
     # A leader that restarted with its epoch and a shorter log had reached the offset before, with another record.
-    from_the_end = Window.partitionBy(*_OF_EPOCH, INCARNATION).orderBy(F.desc("reach"), F.desc("is_hw"), C.EVENT_SEQ)
+    from_the_end = Window.partitionBy(*C.EPOCH_KEY, INCARNATION).orderBy(F.desc("reach"), F.desc("is_hw"), C.EVENT_SEQ)
     past = F.struct(C.EVENT_SEQ, C.EVENT_TIME)
     first = F.min(F.when(F.col("is_hw") == 1, past)).over(from_the_end.rowsBetween(FIRST, NOW))
     committed = both.withColumn("first", first).where("is_hw = 0 AND reach >= 0")
@@ -42,7 +40,7 @@ def commit_times(leader_timeline: DataFrame) -> DataFrame:
     is_there = F.col(C.HIGH_WATERMARK) >= F.col("reach")
     at = F.when(is_after, F.col(f"first.{C.EVENT_TIME}")).when(is_there, F.col(C.EVENT_TIME))
     return committed.select(
-        *_OF_EPOCH, C.LEADER_ID, F.col(C.EVENT_TIME).alias("appended_at"), F.col("reach").alias(C.LOG_END_OFFSET),
+        *C.EPOCH_KEY, C.LEADER_ID, F.col(C.EVENT_TIME).alias("appended_at"), F.col("reach").alias(C.LOG_END_OFFSET),
         at.alias("committed_at"),
         ((F.unix_micros(at) - F.unix_micros(C.EVENT_TIME)) / 1000).alias("latency_ms"),
     )  # fmt: skip

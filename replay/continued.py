@@ -151,7 +151,7 @@ def _out_of_order(tail: DataFrame, time: str, of: Sequence[str], settled: Settle
 
     Two leaders' clocks may be seconds apart; then no moment cuts the order in two.
     """
-    place = F.struct(C.LEADER_EPOCH, C.EVENT_SEQ)
+    place = F.struct(*C.TIMELINE_ORDER)
     ends = tail.groupBy(*of).agg(
         F.max(F.when(settled.has(time), place)).alias("last"), F.min(F.when(~settled.has(time), place)).alias("first")
     )

@@ -6,9 +6,10 @@ follower may have taken a response it has not yet asked beyond.
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.windows import timeline
 from schemas import columns as C
 
 
@@ -21,12 +22,11 @@ def exposure(leader_timeline: DataFrame) -> DataFrame:
     wait for the leader. `record_seconds`: records with one copy times the seconds they had it.
     """
     leo = F.col(C.LOG_END_OFFSET)
-    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
     heard = F.filter(F.map_entries(C.REMOTE_LEO_MAP), lambda it: it["value"] >= 0)
     members = F.filter(heard, lambda it: F.array_contains(C.ISR, it["key"]))
     unheard = F.array_except(F.array_except(C.ISR, F.array(C.LEADER_ID)), F.map_keys(F.map_from_entries(heard)))
     single = _past(F.array_max(_leos(heard)))
-    until = F.lead(C.EVENT_TIME).over(in_order)
+    until = F.lead(C.EVENT_TIME).over(timeline())
     lasted = (F.unix_micros(until) - F.unix_micros(C.EVENT_TIME)) / 1_000_000
     return leader_timeline.where(leo >= 0).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID,

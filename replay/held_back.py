@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, NOW, epoch_in_order, timeline
 from schemas import columns as C
 from schemas.answers import HeldBy
 from schemas.kinds import EventType
@@ -17,8 +17,7 @@ WHY = "why"
 LASTED_MS = "lasted_ms"
 """bigint: how long it lasted, up to the last event where it has no end."""
 
-_OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
-_STRETCH = (*_OF_EPOCH, "stretch")
+_STRETCH = (*C.EPOCH_KEY, "stretch")
 
 
 def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
@@ -46,10 +45,6 @@ def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _in_order() -> WindowSpec:
-    return Window.partitionBy(*_OF_EPOCH).orderBy(C.EVENT_SEQ)
-
-
 def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     """One row per stretch with the same HW below the LEO, with what was last known in it."""
     below = (F.col(C.HIGH_WATERMARK) >= 0) & (F.col(C.HIGH_WATERMARK) < F.col(C.LOG_END_OFFSET))
@@ -57,14 +52,13 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     is_known = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
     is_behind = below & (is_known | (F.col(C.HIGH_WATERMARK_HIGH) < F.col(C.LOG_END_OFFSET_LOW)))
     state = F.struct(is_behind.alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
-    is_change = ~F.lag(state).over(_in_order()).eqNullSafe(state)
+    is_change = ~F.lag(state).over(epoch_in_order()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.
-    of_partition = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
     marked = leader_timeline.withColumns(
-        {"is_behind": is_behind, "is_change": is_change, "next_at": F.lead(C.EVENT_TIME).over(of_partition)}
+        {"is_behind": is_behind, "is_change": is_change, "next_at": F.lead(C.EVENT_TIME).over(timeline())}
     )
     numbered = marked.withColumn(
-        "stretch", F.sum(F.col("is_change").cast("int")).over(_in_order().rowsBetween(FIRST, NOW))
+        "stretch", F.sum(F.col("is_change").cast("int")).over(epoch_in_order().rowsBetween(FIRST, NOW))
     )
     last = F.max_by(
         F.struct(C.ISR, C.MAXIMAL_ISR, C.IS_UNDER_MIN_ISR, C.MIN_ISR, C.REMOTE_LEO_MAP, C.HIGH_WATERMARK_LIMITED_BY),

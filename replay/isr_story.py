@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.elections import members
 from replay.findings import finding, seconds, text, until
+from replay.windows import timeline
 from schemas import columns as C
 from schemas.kinds import IncidentKind, Severity
 
 _BEFORE = "isr_before"
-
-
-def _in_order() -> WindowSpec:
-    return Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
 
 
 def isr_steps(leader_timeline: DataFrame) -> DataFrame:
@@ -23,7 +20,7 @@ def isr_steps(leader_timeline: DataFrame) -> DataFrame:
         *C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET,
         C.HIGH_WATERMARK, F.array_sort(C.ISR).alias(C.ISR), C.REMOTE_LEO_MAP,
     )  # fmt: skip
-    return known.withColumn(_BEFORE, F.lag(C.ISR).over(_in_order())).where(F.col(_BEFORE) != F.col(C.ISR))
+    return known.withColumn(_BEFORE, F.lag(C.ISR).over(timeline())).where(F.col(_BEFORE) != F.col(C.ISR))
 
 
 def isr_moves(steps: DataFrame) -> DataFrame:
@@ -38,7 +35,7 @@ def isr_moves(steps: DataFrame) -> DataFrame:
             ),
         )
     )
-    of_replica = Window.partitionBy(*C.PARTITION_KEY, "who").orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    of_replica = timeline("who")
     return (
         steps.withColumn("move", moved)
         .select("*", "move.*")
@@ -86,10 +83,10 @@ def _expanded(moves: DataFrame) -> DataFrame:
 def times_under_min_isr(leader_timeline: DataFrame) -> DataFrame:
     """One row per stretch in which the committed ISR was smaller than the effective min.insync.replicas."""
     rows = leader_timeline.where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
-    is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(_in_order()).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
+    is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(timeline()).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
     changes = rows.withColumn("is_change", is_change).where("is_change")
     stretches = changes.withColumns(
-        {C.STARTED_AT: F.col(C.EVENT_TIME), C.ENDED_AT: F.lead(C.EVENT_TIME).over(_in_order())}
+        {C.STARTED_AT: F.col(C.EVENT_TIME), C.ENDED_AT: F.lead(C.EVENT_TIME).over(timeline())}
     ).where(C.IS_UNDER_MIN_ISR)
     evidence = text(
         "the ISR {} of leader {} was below min.insync.replicas {} {}: acks=all is refused",

@@ -18,8 +18,8 @@ from schemas import tables as T
 from schemas.columns import NO_BOUND
 from schemas.kinds import EventType, Exactness, Role
 
-_REPLICA, _IN_ORDER = (N.PARTITION_NUMBER, C.REPLICA_ID), (C.LEADER_EPOCH, C.EVENT_SEQ)
-IN_ORDER_OF_REPLICA = (*_REPLICA, *_IN_ORDER)
+_REPLICA = (N.PARTITION_NUMBER, C.REPLICA_ID)
+IN_ORDER_OF_REPLICA = (*_REPLICA, *C.TIMELINE_ORDER)
 _WHOSE = "whose"
 """int: slot of the replica whose state the row is."""
 
@@ -55,7 +55,7 @@ def replica_timeline(states: DataFrame) -> DataFrame:
 
 
 def _of_replica() -> WindowSpec:
-    return Window.partitionBy(*_REPLICA).orderBy(*_IN_ORDER)
+    return Window.partitionBy(*_REPLICA).orderBy(*C.TIMELINE_ORDER)
 
 
 def _may_change(slot: int) -> Column:

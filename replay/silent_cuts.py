@@ -20,7 +20,6 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import IncidentKind, Method, Severity
 
-_REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
 _HAD = "had"
 """struct<hw,epoch>: up to where the log had held committed records before, and the leader epoch in which."""
 
@@ -34,17 +33,17 @@ def silent_truncations(
     topic that was made again begins at epoch 0 again: an epoch must have passed.
     """
     told = points(landed[T.BROKER_STATEMENTS.name]).withColumn(C.EVENT_TIME, F.timestamp_micros("us"))
-    own = Window.partitionBy(*_REPLICA).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, -1)
+    own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, -1)
     # A cut begins a new log, as it were: what the log had before it does not count.
     marked = told.withColumn("cuts", F.coalesce(F.sum(F.col("is_cut").cast("int")).over(own), F.lit(0)))
-    since_cut = Window.partitionBy(*_REPLICA, "cuts").orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
+    since_cut = Window.partitionBy(*C.REPLICA_KEY, "cuts").orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
     had = F.max(F.struct("hw", F.col(C.LEADER_EPOCH).alias("epoch"))).over(since_cut.rowsBetween(FIRST, -1))
     begun = marked.withColumn(_HAD, had).where("leo >= 0 AND NOT is_cut AND leo < had.hw")
     shorter = begun.where(_is_later(F.col(f"{_HAD}.epoch"))).withColumns(
         {"as_leader": F.lit(False), "why": text("its own log had had HW {}", f"{_HAD}.hw")}
     )
     leaders = _uncut(_leaders(led, took_part, silent_epochs(landed, led)), marked, truncations)
-    found = shorter.select(*_FOUND).unionByName(leaders.select(*_FOUND)).groupBy(*_REPLICA, C.LEADER_EPOCH).agg(
+    found = shorter.select(*_FOUND).unionByName(leaders.select(*_FOUND)).groupBy(*C.REPLICA_KEY, C.LEADER_EPOCH).agg(
         F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID), F.min(C.EVENT_TIME).alias(C.STARTED_AT), F.min("leo").alias("leo"),
         F.max(f"{_HAD}.hw").alias("hw"), F.bool_or("as_leader").alias("as_leader"),
         F.max_by("why", F.struct("as_leader", f"{_HAD}.hw")).alias("why"),
@@ -52,7 +51,7 @@ def silent_truncations(
     return _findings(found)
 
 
-_FOUND = (*_REPLICA, C.LEADER_EPOCH, C.CAPTURE_ID, C.EVENT_TIME, "leo", _HAD, "as_leader", "why")
+_FOUND = (*C.REPLICA_KEY, C.LEADER_EPOCH, C.CAPTURE_ID, C.EVENT_TIME, "leo", _HAD, "as_leader", "why")
 
 
 def _is_later(epoch: Column) -> Column:
@@ -99,9 +98,11 @@ def _leaders(led: DataFrame, took_part: DataFrame, silent: DataFrame) -> DataFra
 
 def _uncut(began: DataFrame, marked: DataFrame, truncations: DataFrame) -> DataFrame:
     """Return the leaders whose log nothing tells was cut to where it began: no line, and no fetch."""
-    stated = marked.where("is_cut").select(*_REPLICA, F.col("leo").alias("cut_to"), F.col(C.EVENT_TIME).alias("cut_at"))
+    stated = marked.where("is_cut").select(
+        *C.REPLICA_KEY, F.col("leo").alias("cut_to"), F.col(C.EVENT_TIME).alias("cut_at")
+    )
     rebuilt = truncations.where(F.col(C.METHOD) != Method.RESTART.value).select(
-        *_REPLICA, F.col(C.TO_OFFSET).alias("cut_to"), F.col(C.EVENT_TIME).alias("cut_at")
+        *C.REPLICA_KEY, F.col(C.TO_OFFSET).alias("cut_to"), F.col(C.EVENT_TIME).alias("cut_at")
     )
     explained = began.join(stated.unionByName(rebuilt), C.on_partition(C.REPLICA_ID)).where(
         (F.col("cut_to") <= F.col("leo")) & (F.col("cut_at") <= F.col(C.EVENT_TIME))

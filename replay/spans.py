@@ -5,10 +5,10 @@ A partition has few of them, so that everything derived from them is small.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, NOW, epoch_in_order
 from schemas import columns as C
 from schemas.kinds import EventType, Role
 
@@ -35,13 +35,13 @@ LEADS = "leads"
 """boolean: a replica led in the leader epoch, and did not only fetch."""
 FIRST_AT = "first_at"
 """timestamp: when it first did, by the clock of that epoch's leader."""
-SPAN = (*C.PARTITION_KEY, C.LEADER_EPOCH, NUMBER)
+SPAN = (*C.EPOCH_KEY, NUMBER)
 
 
 def spans(leader_timeline: DataFrame) -> DataFrame:
     """One row per leadership: `SPAN`, capture_id, leader_id, started_at and what its columns above say."""
     begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-    so_far = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ).rowsBetween(FIRST, NOW)
+    so_far = epoch_in_order().rowsBetween(FIRST, NOW)
     numbered = leader_timeline.withColumn(NUMBER, F.greatest(F.lit(1), F.sum(begins.cast("int")).over(so_far)))
     is_request = F.col(C.EVENT_TYPE).isin(EventType.APPEND.value, EventType.FETCH.value)
     known_leo = begins & (F.col(C.LOG_END_OFFSET) >= 0)
@@ -75,7 +75,7 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFra
     own_hw = F.struct(C.EVENT_SEQ, F.col(C.HIGH_WATERMARK).alias("hw")).alias(OWN_HW)
     asked = (C.REMOTE_LEO, own_hw, leads.alias(LEADS), F.col(C.VALID_FROM).alias(FIRST_AT))
     heard = replica_timeline.where(took_part).select(*of_replica, leo, *asked)
-    in_order = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ)
+    in_order = epoch_in_order()
     joined = F.array_except(C.ISR, F.lag(C.ISR).over(in_order))
     is_last = F.lead(C.EVENT_SEQ).over(in_order).isNull()
     members = leader_timeline.where(F.col(C.ISR).isNotNull()).withColumn(

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings import finding, seconds, text
 from replay.profile import Profile
-from replay.windows import FIRST, LAST, NOW
+from replay.windows import FIRST, LAST, NOW, epoch_in_order
 from schemas import columns as C
 from schemas.kinds import EventType, IncidentKind, Severity
 
-_OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
-_MEMBER = (*_OF_EPOCH, "who")
+_MEMBER = (*C.EPOCH_KEY, "who")
 
 
 def longest_wait_ms(profile: Profile) -> Column:
@@ -29,9 +28,9 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
     wait = longest_wait_ms(profile)
     leader_timeline = _heard(leader_timeline)
     late = _not_caught_up(leader_timeline, wait)
-    before = F.lag(C.EVENT_TIME).over(_in_order(*_OF_EPOCH))
+    before = F.lag(C.EVENT_TIME).over(epoch_in_order())
     events = leader_timeline.where(F.col(C.ISR).isNotNull()).select(
-        *_OF_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.CAPTURE_ID, C.LEADER_ID, C.LOG_END_OFFSET, C.ISR, C.MAXIMAL_ISR,
+        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.CAPTURE_ID, C.LEADER_ID, C.LOG_END_OFFSET, C.ISR, C.MAXIMAL_ISR,
         C.REMOTE_LEO_MAP,
         (F.unix_millis(C.EVENT_TIME) - F.unix_millis(before)).alias("silence"),
     )  # fmt: skip
@@ -66,13 +65,9 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
 def _heard(leader_timeline: DataFrame) -> DataFrame:
     """The events of leader epochs whose requests are all logged: of others nothing shows who was caught up."""
     is_known = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
-    epoch = Window.partitionBy(*_OF_EPOCH).rowsBetween(FIRST, LAST)
+    epoch = Window.partitionBy(*C.EPOCH_KEY).rowsBetween(FIRST, LAST)
     told = leader_timeline.withColumn("is_heard", F.bool_and(is_known).over(epoch))
     return told.where("is_heard").drop("is_heard")
-
-
-def _in_order(*of: str) -> WindowSpec:
-    return Window.partitionBy(*of).orderBy(C.EVENT_SEQ)
 
 
 def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
@@ -81,17 +76,17 @@ def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
     is_fetch = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.REPLICA_ID) >= 0)
     others = F.array_except(F.coalesce(C.ISR, F.expr(C.NOBODY)), F.array(C.LEADER_ID))
     heard = leader_timeline.where(is_begin | is_fetch).select(
-        *_OF_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin.alias("is_begin"),
+        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin.alias("is_begin"),
         F.explode(F.when(is_begin, others).otherwise(F.array(C.REPLICA_ID))).alias("who"),
     )  # fmt: skip
     shown = heard.withColumn("shown", _caught_up())
-    rising = shown.withColumn("caught_up", F.max("shown").over(_in_order(*_MEMBER).rowsBetween(FIRST, NOW)))
+    rising = shown.withColumn("caught_up", F.max("shown").over(epoch_in_order("who").rowsBetween(FIRST, NOW)))
     # A later fetch that catches up ends the stretch, a fetch that does not goes on with it.
     ends = Window.partitionBy(*_MEMBER).orderBy("caught_up")
     per_stand = rising.where(F.col("caught_up").isNotNull()).groupBy(*_MEMBER, "caught_up").agg(
         F.min(C.EVENT_TIME).alias("first_at")
     )  # fmt: skip
-    last = leader_timeline.groupBy(*_OF_EPOCH).agg(F.max(C.EVENT_TIME).alias("last_at"))
+    last = leader_timeline.groupBy(*C.EPOCH_KEY).agg(F.max(C.EVENT_TIME).alias("last_at"))
     stretches = per_stand.withColumn("until", F.lead("first_at").over(ends)).join(last, C.on_partition(C.LEADER_EPOCH))
     until = F.coalesce("until", "last_at")
     return (
@@ -103,7 +98,7 @@ def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
 def _caught_up() -> Column:
     """Return the time at which a fetch shows its replica to have been caught up; NULL where it shows none."""
     remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col("who"))
-    of_member = _in_order(*_MEMBER)
+    of_member = epoch_in_order("who")
     end_before = F.max(C.LOG_END_OFFSET).over(of_member.rowsBetween(FIRST, -1))
     return (
         F.when(F.col("is_begin"), F.col(C.EVENT_TIME))

@@ -16,7 +16,7 @@ _ANSWERED = f"{CLEAN} AND {C.RECORDS_SIZE} >= 0"
 """SQL: the response told the fetcher of the partition."""
 _LAST = {"fetched": "true", "accepted": ACCEPTED, "answered": _ANSWERED, "diverging": DIVERGING}
 LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
-FETCHER = (*C.PARTITION_KEY, C.REPLICA_ID)
+FETCHER = C.REPLICA_KEY
 
 
 def ends_of_epochs(appends: DataFrame, *by: Column) -> DataFrame:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from replay.windows import FIRST
+from replay.windows import FIRST, NOW, timeline
 from schemas import columns as C
 
 
@@ -15,10 +15,9 @@ def leader_states(leader_timeline: DataFrame) -> DataFrame:
     At any moment one row of a partition is in force: where clocks of two leaders overlap, the later leader's begins no
     earlier than what came before it in the order of events, and what it overtakes is in force for no time.
     """
-    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
-    since = F.max(C.EVENT_TIME).over(in_order.rowsBetween(FIRST, Window.currentRow))
+    since = F.max(C.EVENT_TIME).over(timeline().rowsBetween(FIRST, NOW))
     dated = leader_timeline.withColumn(C.VALID_FROM, since)
-    return dated.withColumn(C.VALID_TO, F.lead(C.VALID_FROM).over(in_order)).select(
+    return dated.withColumn(C.VALID_TO, F.lead(C.VALID_FROM).over(timeline())).select(
         *C.PARTITION_KEY, C.VALID_FROM, C.VALID_TO, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TYPE, C.LEADER_ID,
         C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, C.ISR, C.MIN_ISR, C.IS_UNDER_MIN_ISR, C.HIGH_WATERMARK,
         C.HIGH_WATERMARK_LIMITED_BY, C.LOG_START_OFFSET, C.LAST_STABLE_OFFSET, C.EXACTNESS, C.HIGH_WATERMARK_LOW,

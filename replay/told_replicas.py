@@ -24,12 +24,11 @@ from schemas.kinds import StatementKind as S
 _LEO_KINDS = (*ROLE_LEOS, S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.SEGMENT_ROLLED)
 _HW_KINDS = (*ROLE_HWS, S.LOADED_HW, S.TRUNCATED_FULLY_AT)
 _LOWERS_HW = (S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.HW_LOWERED_TO)
-_REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
 _AFTER_US = 1
 
 
 def _own() -> WindowSpec:
-    return Window.partitionBy(*_REPLICA).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
+    return Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
 
 
 def points(statements: DataFrame) -> DataFrame:
@@ -41,7 +40,7 @@ def points(statements: DataFrame) -> DataFrame:
     own = statements.where(is_of(*kinds)).withColumns(
         {C.REPLICA_ID: F.col(C.BROKER_ID), "us": F.unix_micros(C.EVENT_TIME)}
     )
-    lines = own.groupBy(*_REPLICA, C.CAPTURE_ID, "us", C.SOURCE_FILE, C.SOURCE_LINE).agg(
+    lines = own.groupBy(*C.REPLICA_KEY, C.CAPTURE_ID, "us", C.SOURCE_FILE, C.SOURCE_LINE).agg(
         F.max(F.when(is_of(*ROLE_LEOS, *ROLE_HWS), F.col(C.LEADER_EPOCH))).alias("epoch"),
         F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"),
         F.bool_or(is_of(S.LOADED_HW)).alias(N.IS_RESTART),
@@ -62,7 +61,7 @@ def points(statements: DataFrame) -> DataFrame:
             "leo": F.when(F.col(N.IS_RESTART), F.coalesce(recovered, F.lit(UNKNOWN_OFFSET))).otherwise(F.col("leo")),
         }
     )
-    of_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
+    of_epoch = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     lowest = placed.withColumn("lowest", F.min("lowered").over(of_epoch)).where(F.col(C.LEADER_EPOCH).isNotNull())
     return lowest.where(F.col("leo").isNotNull() | F.col("hw").isNotNull()).drop("epoch", "recovered", "lowered")
 
@@ -75,7 +74,7 @@ def told_replicas(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFram
     started = begun.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.min(STATED_HW).alias("leader_hw"))
     told = points(landed[T.BROKER_STATEMENTS.name]).join(F.broadcast(started), C.on_partition(C.LEADER_EPOCH), "left")
     so_far = _own().rowsBetween(FIRST, NOW)
-    of_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
+    of_epoch = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     last_leo, last_hw = F.last("leo", ignorenulls=True).over(so_far), F.last("hw", ignorenulls=True).over(so_far)
     following = F.lead(F.struct("leo", "is_cut", N.IS_RESTART, F.lit(True).alias("is_there"))).over(_own())
     known = told.withColumns(
@@ -88,9 +87,9 @@ def told_replicas(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFram
     )
     steps = F.array(_at_the_point(), _from_there_on())
     states = known.where("NOT leads").withColumn("of", F.explode(steps)).select("*", "of.*")
-    in_order = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).orderBy("at", C.SOURCE_FILE, C.SOURCE_LINE)
+    in_order = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).orderBy("at", C.SOURCE_FILE, C.SOURCE_LINE)
     return states.select(
-        *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
+        *C.REPLICA_KEY, C.CAPTURE_ID, C.LEADER_EPOCH,
         F.row_number().over(in_order).cast("bigint").alias(C.EVENT_SEQ),
         (F.col(N.IS_RESTART) & (F.col("at") == F.col("us"))).alias(N.IS_RESTART),
         F.timestamp_micros("at").alias(C.VALID_FROM),

@@ -23,7 +23,7 @@ from schemas.kinds import Method, Role, StatementKind
 _CLOCKS_APART = "INTERVAL 5 SECONDS"
 """The replica's clock tells of the load, its leaders' of the states before and after."""
 _IS_LOSS = "is_loss"
-_REPLICA = (*C.PARTITION_KEY, C.REPLICA_ID)
+_REPLICA = C.REPLICA_KEY
 _CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
 
 
@@ -79,7 +79,7 @@ def _numbered(cuts: DataFrame, *by: str) -> DataFrame:
 
 def _rebuilt(states: DataFrame) -> DataFrame:
     """One row per place where a replica's own LEO goes back."""
-    of_replica = Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ)
+    of_replica = Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(*C.TIMELINE_ORDER)
     leo_before = F.lag(C.LOG_END_OFFSET).over(of_replica)
     last_told = F.when(~F.col("leo_before").eqNullSafe(F.col(C.LOG_END_OFFSET)), F.col(C.VALID_FROM))
     is_cut = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.LOG_END_OFFSET) < F.col("leo_before"))

@@ -17,14 +17,12 @@ IS_ELECTED_UNCLEANLY = "is_elected_uncleanly"
 IS_RECOVERING = "is_recovering"
 """boolean: something that was said in the epoch says RECOVERING; the election may have been an earlier one."""
 
-_OF_EPOCH = (*C.PARTITION_KEY, C.LEADER_EPOCH)
-
 
 def said_unclean(metadata: DataFrame, changes: DataFrame) -> DataFrame:
     """One row per leader epoch of which metadata or a line tells the state: the two columns above."""
-    flags = [rows.select(*_OF_EPOCH, C.IS_UNCLEAN) for rows in (metadata, changes)]
+    flags = [rows.select(*C.EPOCH_KEY, C.IS_UNCLEAN) for rows in (metadata, changes)]
     told = flags[0].unionByName(flags[1]).where(F.col(C.IS_UNCLEAN).isNotNull())
-    by_epoch = told.groupBy(*_OF_EPOCH).agg(F.bool_or(C.IS_UNCLEAN).alias(IS_RECOVERING))
+    by_epoch = told.groupBy(*C.EPOCH_KEY).agg(F.bool_or(C.IS_UNCLEAN).alias(IS_RECOVERING))
     return by_epoch.join(_by_records(metadata), C.on_partition(C.LEADER_EPOCH), "left")
 
 
@@ -32,10 +30,10 @@ def _by_records(metadata: DataFrame) -> DataFrame:
     """One row per epoch with a leader, by the first record of it that names the leader."""
     # Dumps of several deliveries have the same record.
     record = F.max(F.struct(C.IS_UNCLEAN, C.ISR, C.LEADER_ID)).alias("record")
-    records = metadata.where(F.col(C.LEADER_EPOCH) >= 0).groupBy(*_OF_EPOCH, C.PARTITION_EPOCH).agg(record)
-    judged = records.select(*_OF_EPOCH, C.PARTITION_EPOCH, "record.*").withColumn(IS_ELECTED_UNCLEANLY, _is_unclean())
+    records = metadata.where(F.col(C.LEADER_EPOCH) >= 0).groupBy(*C.EPOCH_KEY, C.PARTITION_EPOCH).agg(record)
+    judged = records.select(*C.EPOCH_KEY, C.PARTITION_EPOCH, "record.*").withColumn(IS_ELECTED_UNCLEANLY, _is_unclean())
     first = F.min(F.struct(C.PARTITION_EPOCH, IS_ELECTED_UNCLEANLY))[IS_ELECTED_UNCLEANLY]
-    return judged.where(F.col(C.LEADER_ID) >= 0).groupBy(*_OF_EPOCH).agg(first.alias(IS_ELECTED_UNCLEANLY))
+    return judged.where(F.col(C.LEADER_ID) >= 0).groupBy(*C.EPOCH_KEY).agg(first.alias(IS_ELECTED_UNCLEANLY))
 
 
 def _is_unclean() -> Column:

@@ -84,6 +84,16 @@ def history(*, has_returns: bool) -> WindowSpec:
     return Window.partitionBy(PARTITION_NUMBER).orderBy(*in_order)
 
 
+def timeline(*within: str) -> WindowSpec:
+    """A public timeline in order: the partition's, or that of what `within` tells apart in it."""
+    return Window.partitionBy(*C.PARTITION_KEY, *within).orderBy(*C.TIMELINE_ORDER)
+
+
+def epoch_in_order(*within: str) -> WindowSpec:
+    """The same of one leader epoch."""
+    return Window.partitionBy(*C.EPOCH_KEY, *within).orderBy(C.EVENT_SEQ)
+
+
 def carried(value: Column, window: WindowSpec) -> Column:
     """Return the last value that was assigned within `window`: an event assigns, a window carries."""
     return F.last(value, ignorenulls=True).over(window)

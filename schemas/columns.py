@@ -219,6 +219,14 @@ LINE = (CAPTURE_ID, SOURCE_FILE, SOURCE_LINE)
 PARTITION_KEY = (CLUSTER_ID, TOPIC, TOPIC_ID, PARTITION)
 """One partition of one topic id: what the protocol runs for, and what every window of the engine is partitioned by."""
 
+REPLICA_KEY = (*PARTITION_KEY, REPLICA_ID)
+"""One replica of a partition, by the broker that holds it."""
+EPOCH_KEY = (*PARTITION_KEY, LEADER_EPOCH)
+"""One leader epoch of a partition."""
+TIMELINE_ORDER = (LEADER_EPOCH, EVENT_SEQ)
+"""The order of both timelines, whatever clocks say: within a partition that of its events, within a replica that of its
+states."""
+
 
 def on_partition(*more: str) -> list[str]:
     """Return the partition's key and `more` columns, as `DataFrame.join` takes them."""

@@ -124,7 +124,7 @@ SOURCE_FILES = Table(
 )
 LEADER_TIMELINE = Table(
     "leader_timeline", "An event at a partition's leader, and what the leader knew after it.",
-    grain=(C.CLUSTER_ID, *TP, C.LEADER_EPOCH, C.EVENT_SEQ),
+    grain=(C.CLUSTER_ID, *TP, *C.TIMELINE_ORDER),
     columns=(*LANDED, *TP, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.EVENT_TYPE, C.LEADER_ID, C.REPLICA_ID,
              C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, C.ISR, C.MAXIMAL_ISR, C.IS_ISR_INFERRED, C.MIN_ISR, C.IS_UNDER_MIN_ISR,
              C.HIGH_WATERMARK, C.HIGH_WATERMARK_LIMITED_BY, C.LOG_START_OFFSET, C.LAST_STABLE_OFFSET, C.EXACTNESS,
@@ -135,7 +135,7 @@ LEADER_TIMELINE = Table(
 )
 REPLICA_TIMELINE = Table(
     "replica_timeline", "A replica's state from one change of it to the next.",
-    grain=(C.CLUSTER_ID, *TP, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_SEQ),
+    grain=(C.CLUSTER_ID, *TP, C.REPLICA_ID, *C.TIMELINE_ORDER),
     columns=(*LANDED, *TP, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.VALID_FROM, C.VALID_TO, C.ROLE,
              C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.EXACTNESS,
              C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH),
@@ -163,7 +163,7 @@ WHAT_IF_OUTCOMES = Table(
 )
 WHAT_IF_TIMELINE = Table(
     "what_if_timeline", "An event at a leader after which its HW would have been another.",
-    grain=(C.CLUSTER_ID, *TP, C.LEADER_EPOCH, C.EVENT_SEQ),
+    grain=(C.CLUSTER_ID, *TP, *C.TIMELINE_ORDER),
     columns=(*LANDED, *TP, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.EVENT_TYPE, C.LEADER_ID, C.REPLICA_ID,
              C.LOG_END_OFFSET, C.ISR, C.MIN_ISR, C.HIGH_WATERMARK, C.WHAT_IF_HIGH_WATERMARK, C.WHAT_IF, *LINE),
 )

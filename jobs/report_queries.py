@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Row, Window
+from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import DataType
 
@@ -13,17 +13,10 @@ from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
-from schemas.kinds import EventType
 
 MOST_ROWS = 500
 """Rows of a table in the report; how many there are in all is said beside it."""
 
-LEADERSHIP = Field("leadership", C.INT, "Number of the leadership in its epoch.")
-START_LEO = Field("start_log_end_offset", C.LONG, "LEO the leadership began with.")
-START_HW = Field("start_high_watermark", C.LONG, "HW after its first event.")
-END_LEO = Field("end_log_end_offset", C.LONG, "LEO after its last event.")
-END_HW = Field("end_high_watermark", C.LONG, "HW after its last event.")
-LEADERSHIP_KEY = (*C.PARTITION_KEY, C.LEADER_EPOCH, LEADERSHIP)
 FILES = Field("files", C.LONG, "Files that were read.")
 PARTITIONS = Field("partitions", C.LONG, "Partitions with a timeline.")
 
@@ -70,14 +63,10 @@ def first_rows(answer: DataFrame) -> tuple[list[tuple[str, ...]], int]:
     return rows, len(rows) if len(rows) < MOST_ROWS else answer.count()
 
 
-def as_texts(frame: DataFrame, columns: Sequence[Field]) -> DataFrame:
+def as_texts(frame: DataFrame, columns: Sequence[str] = ("*",)) -> DataFrame:
     """The columns as a reader sees them, made by Spark: Python would show times in this machine's zone."""
-    return frame.select(*[_as_text(column, column.type).alias(column) for column in columns])
-
-
-def all_as_texts(frame: DataFrame) -> DataFrame:
-    """All columns of an answer, likewise."""
-    return frame.select(*[_as_text(field.name, field.dataType).alias(field.name) for field in frame.schema.fields])
+    shown = frame.select(*columns)
+    return shown.select(*[_as_text(field.name, field.dataType).alias(field.name) for field in shown.schema.fields])
 
 
 def _as_text(column: str, data_type: DataType) -> Column:
@@ -85,28 +74,3 @@ def _as_text(column: str, data_type: DataType) -> Column:
     if data_type == C.TIME:
         return F.coalesce(F.date_format(column, "yyyy-MM-dd HH:mm:ss.SSS"), F.lit(""))
     return F.coalesce(F.col(column).cast(C.TEXT), F.lit(""))
-
-
-def leaderships(leader_timeline: DataFrame) -> DataFrame:
-    """One row per leadership: who led from when, and its LEO and HW at both ends."""
-    in_epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.EVENT_SEQ)
-    so_far = in_epoch.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    begins = (F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value).cast(C.INT)
-
-    def at(pick: str, column: Field, name: Field) -> Column:
-        chosen: Column = getattr(F, pick)(column, C.EVENT_SEQ)
-        return chosen.alias(name)
-
-    return (
-        leader_timeline.withColumn(LEADERSHIP, F.sum(begins).over(so_far))
-        .groupBy(*LEADERSHIP_KEY)
-        .agg(
-            at("min_by", C.LEADER_ID, C.LEADER_ID),
-            at("min_by", C.EVENT_TIME, C.STARTED_AT),
-            at("min_by", C.LOG_END_OFFSET, START_LEO),
-            at("min_by", C.HIGH_WATERMARK, START_HW),
-            at("max_by", C.LOG_END_OFFSET, END_LEO),
-            at("max_by", C.HIGH_WATERMARK, END_HW),
-            at("max_by", C.EXACTNESS, C.EXACTNESS),
-        )
-    )

@@ -11,16 +11,15 @@ from jobs import report_lines as lines
 from jobs import report_queries as queries
 from jobs.report_charts import Mark, Point, chart
 from jobs.warehouse import Warehouse, literal_of
+from replay.spans import END_HW, END_LEO, SPAN, START_HW, START_LEO, at_both_ends
 from schemas import columns as C
 from schemas import tables as T
-from schemas.columns import Field
 from schemas.questions import QUESTIONS, Question
 
 TOPIC_PARTITION = (C.TOPIC, C.PARTITION)
 VERDICTS = (C.RULE, C.STATUS, C.SEVERITY, C.ROWS, C.VIOLATIONS, C.REASON)
 LEADERSHIPS = (
-    *TOPIC_PARTITION, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, queries.START_LEO, queries.START_HW, queries.END_LEO,
-    queries.END_HW, C.EXACTNESS,
+    *TOPIC_PARTITION, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, START_LEO, START_HW, END_LEO, END_HW, C.EXACTNESS,
 )  # fmt: skip
 SIZED = (T.PRODUCE_EVENTS, T.FETCH_EVENTS, *T.TIMELINE_TABLES)
 """Tables whose size says something to a reader."""
@@ -69,7 +68,7 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
         return warehouse.spark.createDataFrame([], table.schema)
 
     leaders, cut = rows_of(T.LEADER_TIMELINE), rows_of(T.TRUNCATIONS)
-    led = queries.leaderships(leaders)
+    led = at_both_ends(leaders)
     return Section(
         name=cluster_id,
         span=_span(queries.span(leaders)),
@@ -80,7 +79,7 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
         tables=[
             *[_answered(warehouse, cluster_id, question) for question in QUESTIONS],
             _verdicts(queries.latest_verdicts(rows_of(T.CHECK_RESULTS))),
-            _shown("Leaderships", LEADERSHIPS, led.orderBy(*queries.LEADERSHIP_KEY), "No leadership was rebuilt."),
+            _shown("Leaderships", LEADERSHIPS, led.orderBy(*SPAN), "No leadership was rebuilt."),
         ],
         charts=_charts(leaders, rows_of(T.REPLICA_TIMELINE), led, cut, number),
     )
@@ -91,7 +90,7 @@ def _answered(warehouse: Warehouse, cluster_id: str, question: Question) -> Show
     if not warehouse.has(question.reads):
         return Shown(question.title, (), [], 0, "Not looked for yet.")
     sql = question.sql.replace(":cluster", literal_of(cluster_id))
-    answer = queries.all_as_texts(warehouse.spark.sql(sql))
+    answer = queries.as_texts(warehouse.spark.sql(sql))
     rows, in_all = queries.first_rows(answer)
     return Shown(question.title, tuple(answer.columns), rows, in_all, question.if_none, question.note, sql)
 
@@ -104,7 +103,7 @@ def _verdicts(results: DataFrame) -> Shown:
     return replace(shown, columns=VERDICTS, rows=rows, note=when)
 
 
-def _shown(title: str, columns: tuple[Field, ...], frame: DataFrame, if_none: str) -> Shown:
+def _shown(title: str, columns: tuple[str, ...], frame: DataFrame, if_none: str) -> Shown:
     """The first rows of a frame as a table of the page."""
     rows, in_all = queries.first_rows(queries.as_texts(frame, columns))
     return Shown(title, columns, rows, in_all, if_none)

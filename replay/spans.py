@@ -5,7 +5,9 @@ A partition has few of them, so that everything derived from them is small.
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from functools import partial
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.windows import FIRST, NOW, epoch_in_order
@@ -20,6 +22,8 @@ START_HW = "start_high_watermark"
 """bigint: its HW then."""
 END_LEO = "end_log_end_offset"
 """bigint: the highest LEO it came to."""
+END_HW = "end_high_watermark"
+"""bigint: its HW at the end."""
 START_ISR = "start_isr"
 END_ISR = "end_isr"
 """array<int>: the committed ISR when it began; the widest the leader knew of at its end, joining replicas included."""
@@ -40,26 +44,59 @@ SPAN = (*C.EPOCH_KEY, NUMBER)
 
 def spans(leader_timeline: DataFrame) -> DataFrame:
     """One row per leadership: `SPAN`, capture_id, leader_id, started_at and what its columns above say."""
-    begins = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-    so_far = epoch_in_order().rowsBetween(FIRST, NOW)
-    numbered = leader_timeline.withColumn(NUMBER, F.greatest(F.lit(1), F.sum(begins.cast("int")).over(so_far)))
+    begins = _begins()
     is_request = F.col(C.EVENT_TYPE).isin(EventType.APPEND.value, EventType.FETCH.value)
     known_leo = begins & (F.col(C.LOG_END_OFFSET) >= 0)
-    return numbered.groupBy(*SPAN).agg(
-        F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
-        F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
-        F.coalesce(F.min(F.when(begins, F.col(C.EVENT_TIME))), F.min(C.EVENT_TIME)).alias(C.STARTED_AT),
-        # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
-        F.max(F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH))).alias(START_LEO),
-        F.max(F.when(begins, F.col(C.HIGH_WATERMARK))).alias(START_HW),
-        F.max(C.LOG_END_OFFSET).alias(END_LEO),
-        F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
-        F.max(F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH)).alias(C.HIGH_WATERMARK_HIGH),
-        F.max(C.LOG_START_OFFSET).alias(C.LOG_START_OFFSET),
-        F.max(F.when(begins, F.col(C.ISR))).alias(START_ISR),
-        F.max_by(F.coalesce(C.MAXIMAL_ISR, C.ISR), C.EVENT_SEQ).alias(END_ISR),
-        F.count_if(is_request).alias(REQUESTS),
+    return (
+        _numbered(leader_timeline)
+        .groupBy(*SPAN)
+        .agg(
+            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
+            F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
+            F.coalesce(F.min(F.when(begins, F.col(C.EVENT_TIME))), F.min(C.EVENT_TIME)).alias(C.STARTED_AT),
+            # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
+            F.max(F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH))).alias(START_LEO),
+            F.max(F.when(begins, F.col(C.HIGH_WATERMARK))).alias(START_HW),
+            F.max(C.LOG_END_OFFSET).alias(END_LEO),
+            F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
+            F.max(F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH)).alias(C.HIGH_WATERMARK_HIGH),
+            F.max(C.LOG_START_OFFSET).alias(C.LOG_START_OFFSET),
+            F.max(F.when(begins, F.col(C.ISR))).alias(START_ISR),
+            F.max_by(F.coalesce(C.MAXIMAL_ISR, C.ISR), C.EVENT_SEQ).alias(END_ISR),
+            F.count_if(is_request).alias(REQUESTS),
+        )
     )
+
+
+def at_both_ends(leader_timeline: DataFrame) -> DataFrame:
+    """One row per leadership, as its first and its last event show it: `SPAN`, leader_id, started_at, LEOs and HWs.
+
+    And the exactness of the last event. What is known between bounds stands as the timeline has it.
+    """
+    first, last = partial(F.min_by, ord=C.EVENT_SEQ), partial(F.max_by, ord=C.EVENT_SEQ)
+    return (
+        _numbered(leader_timeline)
+        .groupBy(*SPAN)
+        .agg(
+            first(C.LEADER_ID).alias(C.LEADER_ID),
+            first(C.EVENT_TIME).alias(C.STARTED_AT),
+            first(C.LOG_END_OFFSET).alias(START_LEO),
+            first(C.HIGH_WATERMARK).alias(START_HW),
+            last(C.LOG_END_OFFSET).alias(END_LEO),
+            last(C.HIGH_WATERMARK).alias(END_HW),
+            last(C.EXACTNESS).alias(C.EXACTNESS),
+        )
+    )
+
+
+def _numbered(leader_timeline: DataFrame) -> DataFrame:
+    """Return the events with `number`: what comes before the first that begins a leadership is of the first."""
+    so_far = epoch_in_order().rowsBetween(FIRST, NOW)
+    return leader_timeline.withColumn(NUMBER, F.greatest(F.lit(1), F.sum(_begins().cast("int")).over(so_far)))
+
+
+def _begins() -> Column:
+    return F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
 
 
 def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFrame:

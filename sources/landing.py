@@ -18,12 +18,12 @@ from schemas import tables as T
 from schemas.kinds import FileKind
 from schemas.tables import Table
 from sources import accounting, broker_settings, metadata_rows, routing
-from sources.checkpoints import read_checkpoints
 from sources.earlier import Earlier
 from sources.files import SourceFile
 from sources.parsed import parsed_lines
 from sources.redaction import Redaction
 from sources.resolved import resolved
+from sources.small_files import read_small_files
 
 NOTHING_REDACTED = Redaction()
 
@@ -58,14 +58,14 @@ def land(
     spark = lines.sparkSession
     parsed = parsed_lines(accounting.of_bearable_length(lines, files), files, timezone, redaction)
     earlier = Earlier(known, capture_id, files)
-    epoch_starts, checkpointed, configured, checkpoint_outcomes = read_checkpoints(files).frames(spark)
+    epoch_starts, checkpointed, configured, small_outcomes = read_small_files(files).frames(spark)
     rows = resolved(parsed, checkpointed, epoch_starts, earlier, redaction)
     rejections = rows.pop(T.REJECTED_LINES.name)
     settings = (broker_settings.setting_rows(parsed.logs), metadata_rows.setting_rows(parsed.metadata), configured)
     outcomes = accounting.outcomes_of(
         [
             *parsed.frames,
-            checkpoint_outcomes,
+            small_outcomes,
             *accounting.too_long(lines, files),
             accounting.damaged(spark, files),
             *accounting.echoed(echoes),

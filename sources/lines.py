@@ -21,7 +21,7 @@ LINE_KINDS = (
     FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.CONSOLE_LOG, FileKind.SEGMENT_DUMP,
     FileKind.METADATA_DUMP,
 )  # fmt: skip
-"""Kinds that are read line by line; the others are small and read whole (sources/checkpoints.py)."""
+"""Kinds that are read line by line; the others are small and read whole (`sources.small_files`)."""
 
 DECODED_LATER = (FileKind.REQUEST_LOG,)
 """Kinds of whose lines nothing is kept but what their parser decodes: to look at each byte of them here is a tenth."""

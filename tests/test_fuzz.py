@@ -17,13 +17,12 @@ from schemas import columns as C
 from schemas.kinds import FileKind
 from schemas.tables import LANDING_TABLES
 from sources import broker_log, request_log
-from sources.checkpoints import KINDS as WHOLE_KINDS
-from sources.checkpoints import read_checkpoints
 from sources.errors import CaptureError
 from sources.files import byte_lines, discover
 from sources.landing import land
 from sources.lines import LINE_KINDS, LINES_SCHEMA, read_lines
 from sources.sighting import Sighting
+from sources.small_files import SMALL_KINDS, read_small_files
 from tests.conftest import CAPTURES
 from tests.damage import Lines, damaged, lines_of_file
 
@@ -71,10 +70,10 @@ def test_any_file_is_looked_at_and_read_whole(seed: int, kind: FileKind) -> None
         put(Path(folder), random, 1, kind)
         (Path(folder) / "about.json").write_text("{}")
         files = discover(Path(folder))
-        read = read_checkpoints(files).outcomes
+        read = read_small_files(files).outcomes
 
         assert len(files) == 2
-        lines = sum(len(list(byte_lines(file))) for file in files if file.kind in WHOLE_KINDS and file.is_readable)
+        lines = sum(len(list(byte_lines(file))) for file in files if file.kind in SMALL_KINDS and file.is_readable)
         assert len({(row[0], row[1]) for row in read}) == len(read) == lines
 
 

@@ -6,19 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from sources.checkpoints import Checkpoints, read_checkpoints
 from sources.files import discover
+from sources.small_files import read_small_files
+from sources.told import Told
 
 
-def read(root: Path, name: str, content: str) -> Checkpoints:
+def read(root: Path, name: str, content: str) -> Told:
     """What one file tells."""
     path = root / "broker-2" / name
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(content, encoding="utf-8")
-    return read_checkpoints(discover(root))
+    return read_small_files(discover(root))
 
 
-def outcomes(told: Checkpoints) -> list[str]:
+def outcomes(told: Told) -> list[str]:
     """What became of each line, in order."""
     assert [row[1] for row in told.outcomes] == list(range(1, len(told.outcomes) + 1))
     return [": ".join(word for word in row[5:] if word) for row in told.outcomes]

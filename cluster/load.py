@@ -11,8 +11,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, Producer
 
-from cluster.admin import Topic
 from cluster.settings import RACK
+from cluster.topic import Topic
 
 BATCHES_A_SECOND = 9.0
 SMALL_BATCH, BURST = (1, 10), (60, 150)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cluster.admin import Topic
 from cluster.stage import Stage
+from cluster.topic import Topic
 
 Script = Callable[[Stage], None]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cluster.admin import Topic
 from cluster.scenario import CLICKS, ORDERS, scenario
 from cluster.stage import Stage
+from cluster.topic import Topic
 
 UNCLEAN = replace(CLICKS, settings={"min.insync.replicas": "1", "unclean.leader.election.enable": "true"})
 GATED = replace(CLICKS, settings={"min.insync.replicas": "2"})

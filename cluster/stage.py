@@ -10,8 +10,9 @@ from functools import partial
 
 from confluent_kafka.admin import PartitionMetadata
 
-from cluster.admin import Admin, Topic
+from cluster.admin import Admin
 from cluster.brokers import Cluster
+from cluster.topic import Topic
 
 CHECK_SECONDS = 0.5
 

@@ -13,10 +13,10 @@ import pytest
 import cluster.chaos
 import cluster.scenarios
 import cluster.upkeep  # noqa: F401 - declares them
-from cluster.admin import Topic
 from cluster.brokers import Cluster
 from cluster.scenario import CLICKS, SCENARIOS, Scenario
 from cluster.stage import Stage
+from cluster.topic import Topic
 
 
 @dataclass

@@ -14,7 +14,10 @@ from schemas.columns import Field
 
 @dataclass(frozen=True)
 class Table:
-    """A table: its grain, its columns in order, and its row-local constraints (Delta CHECK)."""
+    """A table: its columns in order, its row-local constraints (Delta CHECK), and its grain.
+
+    That is what one row is: no two rows have the same values in these columns.
+    """
 
     name: str
     comment: str
@@ -48,12 +51,14 @@ class Table:
 
 LANDED = (C.CLUSTER_ID, C.CAPTURE_ID)
 LINE = (C.SOURCE_FILE, C.SOURCE_LINE)
+OF_LINE = (C.CLUSTER_ID, *C.LINE)
+"""A line of a capture: the same delivery may have landed for two clusters."""
 TP = (C.TOPIC, C.TOPIC_ID, C.PARTITION)
 
 # fmt: off
 PRODUCE_EVENTS = Table(
     "produce_events", "An append at a leader.",
-    grain=(*LINE, *TP),
+    grain=(*OF_LINE, *TP),
     columns=(*LANDED, *TP, C.LEADER_EPOCH, C.BROKER_ID, C.EVENT_TIME, C.RESPONSE_TIME, C.LOCAL_TIME_US, C.BASE_OFFSET,
              C.LAST_OFFSET, C.ACKS, C.ERROR_CODE, C.CLIENT_ID, C.IS_TRANSACTIONAL, C.IS_CONTROL, C.PRODUCER_ID,
              C.TRANSACTION_RESULT, C.APPEND_SOURCE, *LINE),
@@ -63,7 +68,7 @@ PRODUCE_EVENTS = Table(
 )
 FETCH_EVENTS = Table(
     "fetch_events", "A fetch of one partition, by a follower or a consumer.",
-    grain=(*LINE, *TP),
+    grain=(*OF_LINE, *TP),
     columns=(*LANDED, *TP, C.LEADER_EPOCH, C.BROKER_ID, C.EVENT_TIME, C.RESPONSE_TIME, C.LOCAL_TIME_US, C.REPLICA_ID,
              C.REPLICA_EPOCH, C.CLIENT_ID, C.FETCH_OFFSET, C.CURRENT_LEADER_EPOCH, C.LAST_FETCHED_EPOCH,
              C.LOG_START_OFFSET, C.SESSION_ID, C.SESSION_EPOCH, C.ISOLATION_LEVEL, C.ERROR_CODE, C.IS_PARKED,
@@ -73,46 +78,46 @@ FETCH_EVENTS = Table(
 )
 LEADER_CHANGES = Table(
     "leader_changes", "A change of leader, ISR or assignment as a broker applied it.",
-    grain=LINE,
+    grain=OF_LINE,
     columns=(*LANDED, *TP, C.LEADER_EPOCH, C.PARTITION_EPOCH, C.BROKER_ID, C.EVENT_TIME, C.CHANGE_KIND, C.LEADER_ID,
              C.ISR, C.REPLICAS, C.ADDING_REPLICAS, C.REMOVING_REPLICAS, C.IS_UNCLEAN, *LINE),
     constraints=(("partition_not_negative", "partition >= 0"), ("leader_from_minus_one", "leader_id IS NULL OR leader_id >= -1")),
 )
 BROKER_STATEMENTS = Table(
     "broker_statements", "A broker's own word on an offset: start value, evidence or comparison; never copied.",
-    grain=(*LINE, C.KIND, *TP, C.REPLICA_ID),
+    grain=(*OF_LINE, C.KIND, *TP, C.REPLICA_ID),
     columns=(*LANDED, C.KIND, C.BROKER_ID, *TP, C.LEADER_EPOCH, C.EVENT_TIME, C.OFFSET, C.REPLICA_ID, *LINE),
 )
 METADATA_CHANGES = Table(
     "metadata_changes", "A partition's record in the metadata log of a KRaft cluster, merged with those before it.",
-    grain=LINE,
+    grain=OF_LINE,
     columns=(*LANDED, *TP, C.METADATA_OFFSET, C.EVENT_TIME, C.LEADER_EPOCH, C.PARTITION_EPOCH, C.LEADER_ID, C.ISR,
              C.REPLICAS, C.ADDING_REPLICAS, C.REMOVING_REPLICAS, C.IS_UNCLEAN, *LINE),
 )
 BROKER_REGISTRATIONS = Table(
     "broker_registrations", "A broker registered, fenced or unfenced, by the metadata log.",
-    grain=LINE,
+    grain=OF_LINE,
     columns=(*LANDED, C.BROKER_ID, C.BROKER_EPOCH, C.METADATA_OFFSET, C.EVENT_TIME, C.IS_FENCED, *LINE),
 )
 SETTINGS = Table(
     "settings", "A setting that bears on replication, from when it was in force.",
-    grain=(*LINE, C.NAME),
+    grain=(*OF_LINE, C.NAME),
     columns=(*LANDED, C.BROKER_ID, C.TOPIC, C.NAME, C.VALUE, C.EVENT_TIME, *LINE),
 )
 SEGMENT_BATCHES = Table(
     "segment_batches", "A record batch in a dump of a broker's log at the end of the capture.",
-    grain=LINE,
+    grain=OF_LINE,
     columns=(*LANDED, C.BROKER_ID, *TP, C.BASE_OFFSET, C.LAST_OFFSET, C.LEADER_EPOCH, C.CREATE_TIME, C.IS_TRANSACTIONAL,
              C.IS_CONTROL, C.TRANSACTION_RESULT, C.PRODUCER_ID, C.BATCH_SIZE, C.CRC, C.MAGIC, *LINE),
 )
 EPOCH_STARTS = Table(
     "epoch_starts", "An entry of a replica's leader-epoch-checkpoint at the end of the capture.",
-    grain=(*LINE, *TP, C.LEADER_EPOCH),
+    grain=(*OF_LINE, *TP, C.LEADER_EPOCH),
     columns=(*LANDED, C.BROKER_ID, *TP, C.LEADER_EPOCH, C.START_OFFSET, *LINE),
 )
 REJECTED_LINES = Table(
     "rejected_lines", "A line that should have given a row and could not.",
-    grain=(*LINE, C.REASON),
+    grain=(*OF_LINE, C.REASON),
     columns=(*LANDED, C.BROKER_ID, C.KIND, C.REASON, C.LINE_TEXT, *LINE),
 )
 SOURCE_FILES = Table(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
@@ -20,3 +21,10 @@ def rows(spark: SparkSession, table: Table, *given: Mapping[str, Any]) -> DataFr
 def everything_in(frame: DataFrame) -> list[str]:
     """Each row with all its columns, as JSON."""
     return [row[0] for row in frame.select(F.to_json(F.struct("*"))).collect()]
+
+
+def of_several_rows(frames: Mapping[Table, DataFrame]) -> list[tuple[str, str]]:
+    """What is not the only row of its grain: the table's name, and the values that should name one row, as JSON."""
+    grains = [frame.select(F.lit(t.name), F.to_json(F.struct(*t.grain))).toDF("t", "of") for t, frame in frames.items()]
+    counted = reduce(DataFrame.unionAll, grains).groupBy("t", "of").count()
+    return [(row["t"], row["of"]) for row in counted.where("count > 1").collect()]

@@ -17,7 +17,7 @@ from schemas import tables as T
 from schemas.functions import STATE_AT, Function
 from sources.redaction import Redacted, Redaction
 from tests.conftest import CAPTURES
-from tests.frames import everything_in
+from tests.frames import everything_in, of_several_rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.delta, pytest.mark.captured, pytest.mark.long]
 
@@ -64,6 +64,14 @@ def test_no_name_is_in_any_column_of_any_table(redacted: Warehouse) -> None:
 
     assert {*T.ALL_TABLES} - {T.WHAT_IF_TIMELINE} <= {*present}  # that one is of a what-if with other settings
     assert {name: rows for name, rows in found.items() if rows} == {}
+
+
+def test_a_row_is_what_its_table_says_it_is(redacted: Warehouse) -> None:
+    """No two have the same grain, of those of the check and of a what-if neither."""
+    present = [table for table in T.ALL_TABLES if redacted.has(table)]
+
+    assert {*T.CHECK_TABLES, T.WHAT_IF_OUTCOMES} <= {*present}
+    assert of_several_rows({table: redacted.read(table) for table in present}) == []
 
 
 def test_no_name_is_in_a_file_beside_the_tables(redacted: Warehouse) -> None:

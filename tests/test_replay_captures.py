@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from typing import Any
 
@@ -13,9 +13,11 @@ from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
 from replay.epoch_caches import MADE_OF, leader_epoch_caches
 from replay.timelines import reconstruct
+from schemas.tables import LANDING_TABLES, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from tests.captured import Tables, union
 from tests.conftest import CAPTURES
 from tests.engine import each_by_its_own
+from tests.frames import of_several_rows
 from tests.truth import cuts, follower_hws, rebuilt_steps, remote_leos, starts, stated_steps, truth_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.captured]
@@ -65,6 +67,20 @@ def timelines(everything: Rebuilt, capture: str) -> dict[str, list[dict[str, Any
 def truth(capture: str) -> list[dict[str, Any]]:
     """What its brokers said."""
     return truth_of(CAPTURES / capture)
+
+
+def test_a_row_is_what_its_table_says_it_is(
+    timelines: dict[str, list[dict[str, Any]]], capture: str, landed_capture: Callable[[str], Tables]
+) -> None:
+    """No two have the same grain: one row a line, an event, a state, a cut."""
+    landed = landed_capture(capture)
+    made = (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
+    grains = {
+        table: Counter(tuple(row[column] for column in table.grain) for row in timelines[table.name]) for table in made
+    }
+
+    assert [(table.name, of) for table, rows in grains.items() for of, count in rows.items() if count > 1] == []
+    assert of_several_rows({table: landed[table.name] for table in LANDING_TABLES if table.name in landed}) == []
 
 
 def test_each_step_of_the_high_watermark_is_found_in_order(

@@ -36,6 +36,19 @@ def strings(path: Path) -> set[str]:
     return {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
 
 
+TAKE_SQL = {"where", "filter", "expr", "selectExpr", "sql", "col"}
+"""Methods that read a text as SQL, a name of a struct's field included."""
+
+
+def words_of_sql(code: str) -> set[str]:
+    """Every word of the string literals that a piece of code gives to Spark as SQL."""
+    calls = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call))
+    given = [call for call in calls if isinstance(call.func, ast.Attribute) and call.func.attr in TAKE_SQL]
+    parts = (part for call in given for argument in call.args for part in ast.walk(argument))
+    texts = (part.value for part in parts if isinstance(part, ast.Constant) and isinstance(part.value, str))
+    return {word for text in texts for word in re.findall(r"\w+", text)}
+
+
 def length_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """A function's lines, its docstring left out."""
     lines = ast.get_docstring(function, clean=False)
@@ -52,13 +65,27 @@ VEGA_WORDS = {"text", "offset"}
 """Columns' names that are also parameters of a chart."""
 
 
-@pytest.mark.parametrize("path", sources_of("jobs"), ids=named)
-def test_jobs_quote_no_column(path: Path) -> None:
-    """A column is named through `schemas.columns`; a table's own name, such as `settings`, is a word of its own."""
+def columns_of_tables() -> set[str]:
+    """Every column's name; a table's own name, such as `settings`, is a word of its own."""
     from schemas.tables import ALL_TABLES
 
-    columns = {str(column) for table in ALL_TABLES for column in table.columns}
-    assert strings(path) & (columns - {table.name for table in ALL_TABLES} - VEGA_WORDS) == set()
+    return {str(column) for table in ALL_TABLES for column in table.columns} - {table.name for table in ALL_TABLES}
+
+
+@pytest.mark.parametrize("path", sources_of("jobs"), ids=named)
+def test_jobs_quote_no_column(path: Path) -> None:
+    """A column is named through `schemas.columns`, in SQL text too."""
+    columns = columns_of_tables()
+
+    assert strings(path) & (columns - VEGA_WORDS) == set()
+    assert words_of_sql(path.read_text(encoding="utf-8")) & columns == set()
+
+
+def test_a_column_is_seen_within_sql() -> None:
+    """Between other words, in a condition or an expression, whether or not it is made of parts."""
+    text = """rows.where("high_watermark >= 0").withColumn("x", F.expr(f"{y} + last_offset")); raise E("of a topic")"""
+
+    assert words_of_sql(text) & columns_of_tables() == {"high_watermark", "last_offset"}
 
 
 @pytest.mark.parametrize("path", CODE, ids=named)

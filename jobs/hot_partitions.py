@@ -1,93 +1,28 @@
-"""Hot partitions: those with so many of all events that the task which replays them would be the last by far."""
+"""Hot partitions, looked for before anything is planned: what is cut is another plan."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from pyspark.sql import DataFrame
 
-from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
-
-from replay.assignment import outsiders
-from replay.news import reach_us
+from jobs.new_rows import Landed
+from replay.hot import hot_partitions, hot_stretches, may_be_cut, request_counts
 from replay.profile import Profile
-from replay.stretch_requests import SECOND_US
-from replay.stretches import stretches
-from schemas import columns as C
-from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
+from schemas.tables import FETCH_EVENTS
 
 HOT_ROWS = "spark.tidegauge.hotRows"
 """Setting: a partition with as many requests, and more than its share, is cut into stretches of a third as many."""
 _DEFAULT_HOT_ROWS = "300000"
 """Each window holds all of a partition: 100,000 requests are 400 MB in a task."""
-_SHARES = 4
-"""A partition with as many times the requests of the average task is the longest task by far."""
-_REQUESTS_A_TASK, _FEWEST_TASKS = 250_000, 32
-"""What AQE makes a task of (`spark-*.conf`), and as how many tasks a small log is looked upon: a core wants one."""
-_LEAST_US = 1_000_000
-"""Twice what a fetch is parked: a stretch of a dense partition looks no farther around itself, for in the 5 s that
-`replay.news` has may be a hundred thousand requests. Where it is too little two stretches do not meet."""
-_MOST, _QUANTILES = 99, 500
-"""Stretches of a partition at the most, and parts of its requests that they are made of: some have one more."""
-_HAS_OUTSIDERS = "has_outsiders"
-"""boolean, TRUE or NULL: some replica of the partition was outside its ISR at some time."""
-_REACHES, _REACHES_TO_SPARE = 5, 10
-"""A stretch lasts at least as many times what it replays before and after itself; and looks farther than it has to if
-it lasts as many times that. What is replayed twice is a cost."""
 
 
-def hot_stretches(landed: Mapping[str, DataFrame], profile: Profile, assigned: DataFrame) -> DataFrame | None:
+def stretches_to_replay(landed: Landed, profile: Profile, assigned: DataFrame) -> DataFrame | None:
     """The stretches of hot partitions, as `replay.stretches.stretches`; None where there are none.
 
     `assigned` is `replay.assignment.assignments`.
-    Nothing is cut where silence, transactions or an inferred ISR reach from one stretch into the next.
     """
-    if profile.has_silence or profile.has_untold_isr or profile.has_transactions:
+    if not may_be_cut(profile):
         return None
-    spark = landed[FETCH_EVENTS.name].sparkSession
-    least = int(spark.conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
-    requests = _times(landed[PRODUCE_EVENTS.name]).unionByName(
-        _times(landed[FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0))
-    )
-    counts = requests.groupBy(*C.PARTITION_KEY).agg(
-        F.count("*").alias("requests"), F.min("second").alias("first"), F.max("second").alias("last")
-    )
-    left = outsiders(landed, assigned).select(*C.PARTITION_KEY, F.lit(True).alias(_HAS_OUTSIDERS)).distinct()
-    known = counts.join(F.broadcast(left), C.on_partition(), "left")
-    hot = _hot(known.localCheckpoint(), least, profile)
-    if hot.isEmpty():
-        return None
-    shares = F.transform(F.sequence(F.lit(1), F.col("pieces") - 1), lambda k: k / F.col("pieces"))
-    of_hot = requests.join(F.broadcast(hot), C.on_partition())
-    # Quantiles of the time, of which the nearest are the cuts: a percentile's shares must be literals.
-    quantiles = F.percentile_approx("second", [k / _QUANTILES for k in range(_QUANTILES + 1)], 10_000)
-    times = of_hot.groupBy(*C.PARTITION_KEY, "pieces", "reach_us").agg(quantiles.alias("times"))
-    cuts = F.array_distinct(F.transform(shares, lambda share: F.get("times", F.round(share * _QUANTILES).cast("int"))))
-    return stretches(times.withColumn("cuts", cuts), F.col("reach_us"))
-
-
-def _times(requests: DataFrame) -> DataFrame:
-    """One row per request: the second of its begin."""
-    return requests.select(*C.PARTITION_KEY, F.unix_seconds(C.EVENT_TIME).alias("second"))
-
-
-def _hot(counts: DataFrame, least: int, profile: Profile) -> DataFrame:
-    """One row per hot partition: into how many `pieces` it is cut, and `reach_us`, how far they look around them."""
-    tasks = F.greatest(F.lit(_FEWEST_TASKS), F.col("total") / _REQUESTS_A_TASK)
-    total = counts.agg(F.sum("requests").alias("total"))
-    lasts, wanted = F.col("last") - F.col("first"), F.ceil(3 * F.col("requests") / least)
-    no_outsiders = profile.what_if(has_outsiders=False)
-
-    def reach(*apart_us: int) -> Column:
-        lagging, never = reach_us(profile, *apart_us), reach_us(no_outsiders, *apart_us)
-        return F.when(F.col(_HAS_OUTSIDERS), lagging).otherwise(never)
-
-    around = F.floor(lasts / wanted / _REACHES_TO_SPARE) * SECOND_US
-    most = F.floor(lasts * SECOND_US / (F.col("reach_us") * _REACHES))
-    return (
-        counts.crossJoin(F.broadcast(total))
-        .where((F.col("requests") >= least) & (F.col("requests") > F.col("total") * _SHARES / tasks))
-        .withColumn("reach_us", F.least(reach(), F.greatest(reach(_LEAST_US), around)))
-        .withColumn("pieces", F.least(wanted, most, F.lit(_MOST)).cast("int"))
-        .where("pieces > 1")
-        .select(*C.PARTITION_KEY, "pieces", "reach_us")
-    )
+    conf = landed[FETCH_EVENTS.name].sparkSession.conf
+    least = int(conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
+    hot = hot_partitions(request_counts(landed, assigned).localCheckpoint(), least, profile)
+    return None if hot.isEmpty() else hot_stretches(landed, hot)

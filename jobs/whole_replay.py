@@ -8,7 +8,7 @@ from functools import reduce
 
 from pyspark.sql import DataFrame
 
-from jobs.hot_partitions import hot_stretches
+from jobs.hot_partitions import stretches_to_replay
 from jobs.new_rows import Landed
 from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
@@ -43,7 +43,7 @@ def whole_replay(landed: Landed, keep: Keep) -> Replay:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
         assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned)
-        cut = hot_stretches(landed, profile, assigned)
+        cut = stretches_to_replay(landed, profile, assigned)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
     if cut is None:
         return Replay(reconstruct(landed, assigned, slots, profile, keep), profile)

@@ -96,6 +96,7 @@ def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFr
     """One row per value of the timelines that is compared."""
 
     def values(rows: DataFrame, what: str, epoch: Column, replica: Column, offset: Column, time: str) -> DataFrame:
+        """One row per value: what it is, of which partition, epoch and replica, the offset, and when."""
         public = rows.where(~F.col(C.TOPIC).startswith("__"))
         return public.select(
             F.lit(what).alias(WHAT), C.TOPIC, C.PARTITION, epoch.cast("int").alias(C.LEADER_EPOCH),

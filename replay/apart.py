@@ -31,4 +31,5 @@ def put_in_place(apart: Timelines, timelines: Timelines, partitions: DataFrame) 
 
 
 def _of(rows: DataFrame, partitions: DataFrame, how: str) -> DataFrame:
+    """Return the rows of these partitions, or all others."""
     return rows.join(F.broadcast(partitions), C.on_partition(), how).select(*rows.columns)

@@ -112,6 +112,7 @@ def _limits() -> dict[str, Column]:
 
 
 def _bounded(limited: DataFrame) -> DataFrame:
+    """Return the events with both bounds of LEO and HW, and the low one as the value, where the log is silent."""
     unsure, unknown, nothing = F.col(N.IS_UNSURE), F.lit(UNKNOWN_OFFSET), F.lit(NO_BOUND)
     hw_low = F.greatest(C.HIGH_WATERMARK, F.coalesce("hw_low", unknown))
     leo_low = F.greatest(C.LOG_END_OFFSET, F.coalesce("leo_low", unknown), hw_low)

@@ -73,6 +73,7 @@ def _reads(fetched: DataFrame, lost: DataFrame) -> DataFrame:
 
 
 def _findings(rows: DataFrame) -> DataFrame:
+    """One finding per consumer and range it read, or may have."""
     is_sure = F.col(_IS_SURE)
     until = F.when(is_sure, F.col(_READ_TO)).otherwise(F.col(_MAY_HAVE_READ_TO))
     begin = F.greatest(F.when(is_sure, F.col("sure_from")).otherwise(F.col("from")), C.FROM_OFFSET)

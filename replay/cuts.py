@@ -79,6 +79,7 @@ def _with_gone(rows: DataFrame, lost: DataFrame) -> DataFrame:
 
 
 def _findings(rows: DataFrame) -> DataFrame:
+    """One finding per replica's cut below the partition's HW."""
     start = F.col(C.TO_OFFSET)
     was_committed, is_gone = start < F.col(_COMMITTED_END), F.col(_GONE).isNotNull()
     is_held = F.col(_IS_LEADERS_OWN) | (F.col("leader_has_up_to") >= F.col(_COMMITTED_END))

@@ -150,6 +150,7 @@ def _stops(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def _no_leader(gaps: DataFrame) -> DataFrame:
+    """One finding per stretch in which nobody led."""
     # The controller moves the leader within the shutdown (controlled.shutdown.*), a minute is far more than it takes.
     near = F.expr("INTERVAL 60 SECONDS")
     is_planned = F.coalesce(

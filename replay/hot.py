@@ -101,4 +101,5 @@ def _requests(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def _seconds(requests: DataFrame) -> DataFrame:
+    """One row per request: its partition and the second of its begin."""
     return requests.select(*C.PARTITION_KEY, F.unix_seconds(C.EVENT_TIME).alias("second"))

@@ -63,6 +63,7 @@ def _change(verb: str) -> Column:
 
 
 def _shrunk(moves: DataFrame) -> DataFrame:
+    """One finding per replica that left."""
     rows = moves.withColumn(C.ENDED_AT, F.col("next_at"))
     back = F.when(F.col("next_at").isNull(), "; it is not back").otherwise(
         F.concat(F.lit("; back after "), seconds(F.col(C.STARTED_AT), F.col("next_at")))
@@ -72,6 +73,7 @@ def _shrunk(moves: DataFrame) -> DataFrame:
 
 
 def _expanded(moves: DataFrame) -> DataFrame:
+    """One finding per replica that joined."""
     rows = moves.withColumn(C.ENDED_AT, F.lit(None))
     out = F.when(F.col("last_at").isNull(), "").otherwise(
         F.concat(F.lit("; it was out for "), seconds(F.col("last_at"), F.col(C.STARTED_AT)))

@@ -77,6 +77,7 @@ def undoubted(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
 
 def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """One row per event that the timeline shows, of `schemas.tables.LEADER_TIMELINE`."""
     joining = F.col(N.JOINING_MASK)
     with_joining = replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots)
     return T.LEADER_TIMELINE.conform(

@@ -57,6 +57,7 @@ def _with_cuts(known: DataFrame, truncations: DataFrame) -> DataFrame:
 
 
 def _findings(rows: DataFrame) -> DataFrame:
+    """One finding per follower and range of which it had other records."""
     is_over = F.col(C.ENDED_AT).isNotNull()
     fate = F.when(is_over, text("it cut them at {}", C.ENDED_AT)).otherwise("it has cut nothing")
     evidence = text(

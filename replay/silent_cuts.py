@@ -112,6 +112,7 @@ def _uncut(began: DataFrame, marked: DataFrame, truncations: DataFrame) -> DataF
 
 
 def _findings(found: DataFrame) -> DataFrame:
+    """One finding per replica and leader epoch that it began with a shorter log."""
     rows = found.withColumn(C.ENDED_AT, F.lit(None))
     evidence = text(
         "replica {} began at LEO {} in epoch {}, and {}; no line tells of a truncation in between",

@@ -53,6 +53,7 @@ def terms(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> Terms:
 
 
 def _terms(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], *besides: Column) -> DataFrame:
+    """One row per `of`, stretch and term: when the last row up to each bound was, and whether there is one after it."""
     return timed(rows, cut, time).groupBy(*of, STRETCH, TERM).agg(
         *[F.max(F.when(_up_to(bound), F.col("us"))).alias(f"last_{bound}") for bound in BOUNDS],
         *[F.bool_or(~_up_to(bound)).alias(f"after_{bound}") for bound in BOUNDS],

@@ -59,6 +59,7 @@ def _step(kind: int, who: str, us: Column, **values: Column) -> Column:
 
 
 def _loaded(restarted: DataFrame) -> DataFrame:
+    """One step per restart of a process that found the partition in its log."""
     return restarted.select(
         *C.PARTITION_KEY,
         _step(LOADED, C.BROKER_ID, F.col(START_US), leo=F.col(LOADED_LEO), hw=F.col(LOADED_HW)),
@@ -66,6 +67,7 @@ def _loaded(restarted: DataFrame) -> DataFrame:
 
 
 def _led(led: DataFrame) -> DataFrame:
+    """One step per leadership whose begin a line tells."""
     at = F.unix_micros(C.STARTED_AT)
     return led.where(F.col(START_LEO).isNotNull()).select(
         *C.PARTITION_KEY,
@@ -81,6 +83,7 @@ def _reached(leader_timeline: DataFrame, replica_timeline: DataFrame, follows: D
     )
 
     def by_stretch(rows: DataFrame, time: str) -> DataFrame:
+        """Return the rows of a replica with `stretch`: how often it had changed its role in the epoch by then."""
         before = F.filter("changed", lambda us: us <= F.unix_micros(time))
         known = rows.join(F.broadcast(changes), of_replica, "left")
         return known.withColumn("stretch", F.size(F.coalesce(before, F.array().cast("array<bigint>"))))

@@ -61,6 +61,15 @@ def test_the_engine_reaches_nothing_outside(path: Path) -> None:
     assert re.findall(REACHES_OUT, path.read_text(encoding="utf-8")) == []
 
 
+@pytest.mark.parametrize("path", sources_of("replay"), ids=named)
+def test_what_gives_rows_says_what_a_row_is(path: Path) -> None:
+    """The grain is the contract: also of what only its own module calls."""
+    functions = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.FunctionDef)]
+    giving = [function for function in functions if function.returns and ast.unparse(function.returns) == "DataFrame"]
+
+    assert [function.name for function in giving if not ast.get_docstring(function)] == []
+
+
 VEGA_WORDS = {"text", "offset"}
 """Columns' names that are also parameters of a chart."""
 

@@ -1,4 +1,4 @@
-"""Deliveries of a capture: which of its files are new, and what a run that died left behind.
+"""Deliveries of a capture: which of its files are new.
 
 `source_files` is written last and is the mark that a delivery has landed. A file is known by its content, kind and
 broker: checkpoints of two brokers are often the same bytes and yet two statements. So are those of two partitions
@@ -10,17 +10,15 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import reduce
 
-from pyspark.sql import Column, DataFrame, Row
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame
 
 from jobs.errors import CouldNotRunError
 from jobs.warehouse import Commit, Transaction, Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
-from schemas.tables import LANDING_TABLES, SOURCE_FILES, Table
+from schemas.tables import LANDING_TABLES, SOURCE_FILES
 from sources.file_kinds import LOGS
 from sources.files import SourceFile
 from sources.partition_names import partition_by_name
@@ -29,11 +27,7 @@ EVENT_TABLES = tuple(table for table in LANDING_TABLES if table is not SOURCE_FI
 """Landing tables in the order in which they are written, before `source_files`."""
 
 IDENTITY = (C.DIGEST, C.KIND, C.BROKER_ID)
-LANDED_FROM = (C.CAPTURE_ID, C.SOURCE_FILE)
 _INGEST = "ingest "
-
-ENDED, NOTHING, NO_END = "ended", -1, 2**62
-"""bigint: the last line of a delivery's file that is finished; none of it; all of it, whatever a line of it is."""
 
 
 def landed_events(warehouse: Warehouse, cluster_id: str) -> dict[str, DataFrame]:
@@ -95,49 +89,7 @@ def has_landed(warehouse: Warehouse, cluster_id: str) -> bool:
 def next_transaction(warehouse: Warehouse, cluster_id: str, files: Iterable[SourceFile]) -> Transaction:
     """The transaction all appends of a delivery share; a retry after a withdrawal has a higher version."""
     version = warehouse.commits(EVENT_TABLES[0], limit=1)[0].version
-    return Transaction(f"{_prefix(cluster_id)}{digest_of(files)}", version)
-
-
-def withdraw_unfinished(warehouse: Warehouse, cluster_id: str) -> bool:
-    """Delete the rows of a delivery that never reached `source_files`; True if there was one."""
-    if _latest(warehouse, EVENT_TABLES[0], cluster_id) == _latest(warehouse, SOURCE_FILES, cluster_id):
-        return False
-    # A log that grew may come again under the same two names: what is behind its finished lines is left.
-    ended = F.max(F.when(F.col(C.KIND).isin([kind.value for kind in LOGS]), F.col(C.LINES_READ)).otherwise(NO_END))
-    finished = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).groupBy(*LANDED_FROM).agg(ended.alias(ENDED))
-    landed = reduce(DataFrame.unionAll, [_landed_from(warehouse, table, cluster_id) for table in EVENT_TABLES])
-    joined = landed.join(finished, [str(column) for column in LANDED_FROM], "left").fillna(NOTHING, [ENDED])
-    left = joined.where(F.col(C.SOURCE_LINE) > F.col(ENDED)).collect()
-    for table in EVENT_TABLES:
-        files = [row for row in left if row[C.TABLE_NAME] == table.name]
-        if files:
-            warehouse.delete(table, cluster_id, reduce(Column.__or__, map(_is_from, files)))
-    return True
-
-
-def _landed_from(warehouse: Warehouse, table: Table, cluster_id: str) -> DataFrame:
-    """One row per file that a table has rows of: delivery, file, its last line there and the table's name."""
-    rows = warehouse.read(table, cluster_id=cluster_id).groupBy(*LANDED_FROM)
-    return rows.agg(F.max(C.SOURCE_LINE).alias(C.SOURCE_LINE), F.lit(table.name).alias(C.TABLE_NAME))
-
-
-def _is_from(file: Row) -> Column:
-    """Whether a row came with this delivery's file, behind what of it is finished."""
-    is_from = (F.col(C.CAPTURE_ID) == file[C.CAPTURE_ID]) & (F.col(C.SOURCE_FILE) == file[C.SOURCE_FILE])
-    is_left: Column = is_from & (F.col(C.SOURCE_LINE) > file[ENDED])
-    return is_left
-
-
-def take_back(warehouse: Warehouse, cluster_id: str, which: Column) -> None:
-    """Delete landed rows; a table that has none of them is left alone, and so seen to have only grown."""
-    found = [
-        warehouse.read(table, cluster_id=cluster_id).where(which).select(F.lit(table.name)).limit(1)
-        for table in EVENT_TABLES
-    ]
-    names = {row[0] for row in reduce(DataFrame.unionAll, found).collect()}
-    for table in EVENT_TABLES:
-        if table.name in names:
-            warehouse.delete(table, cluster_id, which)
+    return Transaction(f"{name_of_ingest(cluster_id)}{digest_of(files)}", version)
 
 
 def ingested(commit: Commit) -> bool:
@@ -145,12 +97,6 @@ def ingested(commit: Commit) -> bool:
     return commit.note.startswith(_INGEST)
 
 
-def _prefix(cluster_id: str) -> str:
+def name_of_ingest(cluster_id: str) -> str:
     """How the names of this cluster's transactions begin."""
     return f"{_INGEST}{cluster_id} "
-
-
-def _latest(warehouse: Warehouse, table: Table, cluster_id: str) -> str:
-    """Name of the last delivery of this cluster that the table has a commit of; '' for none."""
-    names = (commit.note for commit in warehouse.commits(table))
-    return next((name for name in names if name.startswith(_prefix(cluster_id))), "")

@@ -11,12 +11,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.command import capture_option, cluster_option, pattern_option, timezone_option
-from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction, withdraw_unfinished
+from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction
 from jobs.grown_files import without_landed_lines
 from jobs.ingest_told import say_what_is_there, say_what_was_rejected
 from jobs.progress import say, step
 from jobs.redacting import redact_key_option, redact_option, redacting, require_same
 from jobs.session import describe
+from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
 from schemas.tables import REJECTED_LINES, SOURCE_FILES
 from sources.coverage import found

@@ -12,11 +12,12 @@ from pyspark.sql import DataFrame
 
 from jobs.alone import alone
 from jobs.command import capture_option, cluster_option, debug_option, options, run
-from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, next_transaction, withdraw_unfinished
+from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, next_transaction
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, say, step
 from jobs.run_config import Configured
+from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind

@@ -11,8 +11,8 @@ from typing import NamedTuple
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from jobs.deliveries import take_back
 from jobs.progress import say
+from jobs.taking_back import take_back
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA

@@ -15,9 +15,9 @@ from jobs.deliveries import (
     filter_new,
     landed_clusters,
     next_transaction,
-    withdraw_unfinished,
 )
 from jobs.errors import CouldNotRunError
+from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
 from schemas.kinds import FileKind
 from schemas.tables import LANDING_TABLES, LEADER_CHANGES, PRODUCE_EVENTS, SOURCE_FILES

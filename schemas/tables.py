@@ -51,6 +51,7 @@ class Table:
 
 LANDED = (C.CLUSTER_ID, C.CAPTURE_ID)
 LINE = (C.SOURCE_FILE, C.SOURCE_LINE)
+"""A line within its delivery, as a parser knows it; `C.LINE` names the delivery too."""
 OF_LINE = (C.CLUSTER_ID, *C.LINE)
 """A line of a capture: the same delivery may have landed for two clusters."""
 TP = (C.TOPIC, C.TOPIC_ID, C.PARTITION)

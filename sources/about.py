@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from schemas import columns as C
+from sources.broker_settings import KAFKA_VERSION
 from sources.files import SourceFile
 from sources.json_text import object_of
 from sources.outcomes import IGNORED, LANDED, REJECTED
-from sources.broker_settings import KAFKA_VERSION
 from sources.told import Told
 
 

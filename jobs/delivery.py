@@ -19,6 +19,7 @@ from jobs.redacting import redact_key_option, redact_option, redacting, require_
 from jobs.session import describe
 from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
+from schemas.columns import NO_REPLICA
 from schemas.tables import REJECTED_LINES, SOURCE_FILES
 from sources.coverage import found
 from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
@@ -28,6 +29,7 @@ from sources.landing import land
 from sources.lines import read_lines
 from sources.log4j import Layout, in_kafkas_layout
 from sources.redaction import Redacted, Redaction
+from sources.streams import with_brokers_of_streams
 
 DEFAULT_CLUSTER_ID = "default"
 
@@ -113,8 +115,9 @@ def _lines(warehouse: Warehouse, delivery: Delivery, files: Sequence[SourceFile]
     """The lines of some of a delivery's files; and those of consoles that other files of it have as well."""
 
     def read(some: Sequence[SourceFile]) -> DataFrame:
-        has_objects = any(file.has_objects for file in some)
-        return in_kafkas_layout(read_lines(warehouse.spark, some), delivery.layout, has_objects=has_objects)
+        streams = {file.name: file.streams for file in some if file.broker_id == NO_REPLICA}
+        lines = with_brokers_of_streams(read_lines(warehouse.spark, some), streams)
+        return in_kafkas_layout(lines, delivery.layout, has_objects=any(file.has_objects for file in some))
 
     copies = consoles(files, delivery.files)
     if not copies:

@@ -69,7 +69,7 @@ def _named(name: str, value: Column) -> Column:
 def _configured_settings(parsed: DataFrame) -> DataFrame:
     """The settings of "KafkaConfig values" blocks, at the time of the block's first line: its lines have none."""
     is_header = F.col(MESSAGE).contains(CONFIG_HEADER)
-    above = Window.partitionBy(C.SOURCE_FILE).orderBy(C.SOURCE_LINE)
+    above = Window.partitionBy(C.SOURCE_FILE, C.BROKER_ID).orderBy(C.SOURCE_LINE)
     before = above.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     return (
         parsed.where(is_header | F.col(SETTING).isNotNull())

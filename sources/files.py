@@ -47,6 +47,8 @@ class SourceFile:
     problem: str | None = None
     brokers: frozenset[int] = frozenset()
     """Brokers that its lines name as their own."""
+    streams: tuple[tuple[str, int], ...] = ()
+    """Where several brokers' lines are in it: the names that a collector put to them, each with its broker."""
     minutes: frozenset[str] = frozenset()
     """Minutes, as written, that have lines."""
     request_minutes: frozenset[str] = frozenset()
@@ -170,6 +172,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
         seen = replace(seen, has_future_logs=sighting.has_future_logs, has_objects=sighting.has_objects)
+        seen = replace(seen, streams=sighting.streams.of_brokers)
     told_by_name = is_told_by_name(kind, name, head)
     return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines, is_told_by_name=told_by_name)
 

@@ -27,9 +27,10 @@ _BY_RUNTIME = (
 )
 _BY_COMPOSE = rf"[\w.-]+ +\| (?:(?=\s)|{_NEXT})"
 _BY_POD = r"\[pod/[^\]\s]+\] "
+BY_SYSLOG_TIME = rf"(?:<\d{{1,3}}>)?(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO})"
 _BY_SYSLOG = (
-    rf"(?:<\d{{1,3}}>)?(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO}) \S+ "
-    rf"(?:[^\s\[]+\[\d+\]: |[^\s\[]+: {_NEXT})"
+    rf"{BY_SYSLOG_TIME} \S+ "
+    rf"(?:[^\s\[]+\[\d+\]: |[^\s\[]+: (?:(?=\t)|{_NEXT}))"
 )
 SHIPPED = rf"^(?:{_BY_POD}|{_BY_COMPOSE})?(?:{_BY_SYSLOG}|{_BY_RUNTIME})?"
 _SHIPPED_BYTES = re.compile(SHIPPED.encode(), re.MULTILINE)

@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 
 from sources.json_lines import bytes_unpacked
+from sources.streams import Streams
 
 PREFIX_BYTES = 240
 """Enough for the time, the level and the prefix of a message: a topic's name has at most 249 letters, few do."""
@@ -53,6 +54,7 @@ class Sighting:
         """Whether completed requests are logged, and whether lines of other loggers are."""
         self.has_future_logs = False
         """Whether some directory of a future log is named."""
+        self.streams = Streams()
         self.has_objects = False
         """Whether some line was within JSON."""
         self._rest = b""
@@ -93,7 +95,9 @@ class Sighting:
             if self.is_of_log:
                 self._take_line_of_log(line[:PREFIX_BYTES], head)
             if self._names_brokers and (match := OF_BROKER.match(line[:PREFIX_BYTES]) or SETTING.match(line)):
-                self._brokers.add(int(next(group for group in match.groups() if group is not None)))
+                broker = int(next(group for group in match.groups() if group is not None))
+                self._brokers.add(broker)
+                self.streams.see(text, broker)
 
     def _as_written(self, text: bytes) -> bytes:
         line = bytes_unpacked(text)

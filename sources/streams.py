@@ -1,12 +1,12 @@
-r"""Whose each line is in a file of several brokers: by the name that a collector put to it, a container's, a pod's, a host's.
+r"""Whose each line is in a file of several brokers: by the container, pod or host that a collector names with it.
 
     kafka-1  | [2026-11-21 10:36:42,604] INFO …                                docker compose logs
     [pod/kafka-0/kafka] [2026-11-21 10:36:42,604] INFO …                       kubectl logs --prefix
     Nov 21 10:36:42 kafka1 kafka[123]: [2026-11-21 10:36:42,604] INFO …        a central syslog
     {"message":"[2026-11-21 10:36:42,604] INFO …","kubernetes":{"pod":{"name":"kafka-0"}}}    an export
 
-All lines of one name are a stream. A broker's own lines name it, a line of its request log does not; so a stream is of the
-one broker that its lines name.
+All lines of one name are a stream. A broker's own lines name it, a line of its request log does not; so a stream is of
+the one broker that its lines name.
 """
 
 from __future__ import annotations

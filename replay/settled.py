@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.event_types import is_public
+from replay.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
 from replay.sequence import incarnation_of
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness
@@ -83,12 +84,16 @@ def with_settled(begun: DataFrame, settled: Settled | None) -> DataFrame:
     return begun.join(F.broadcast(stood), C.on_partition(C.LEADER_EPOCH, N.INCARNATION), "left")
 
 
-def since_then(cuts: DataFrame, settled: Settled) -> DataFrame:
-    """Return the truncations that the tail shows as everything does, with the highest HW that is settled in mind."""
-    highest = settled.leaderships.groupBy(*C.PARTITION_KEY).agg(F.max(SETTLED_HW).alias("highest"))
-    known = cuts.where(~up_to(settled.since_us, C.EVENT_TIME)).join(F.broadcast(highest), C.on_partition(), "left")
-    before = F.greatest(C.PARTITION_HIGH_WATERMARK_BEFORE, "highest")
-    return known.withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, before).drop("highest")
+def since_then(cuts: DataFrame, settled: Settled, *, has_own_epoch: bool) -> DataFrame:
+    """Return the truncations that the tail shows as everything does, with the highest HW that is settled in mind.
+
+    That is of earlier epochs, and of a cut's own where its place among the leader's events is known.
+    """
+    settled_by_epoch = F.broadcast(highest_by_epoch(settled.leaderships, SETTLED_HW))
+    known = cuts.where(~up_to(settled.since_us, C.EVENT_TIME)).join(settled_by_epoch, C.on_partition(), "left")
+    highest = highest_where(lambda it: is_earlier(it, has_own_epoch))
+    before = F.greatest(C.PARTITION_HIGH_WATERMARK_BEFORE, highest)
+    return known.withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, before).drop(BY_EPOCH)
 
 
 def numbered_on(states: DataFrame, settled: Settled, assigned: DataFrame) -> DataFrame:

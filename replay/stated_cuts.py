@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
 from replay.statements import ROLE_LEOS, is_of
 from replay.windows import FIRST, carried
 from schemas import columns as C
@@ -29,16 +30,12 @@ def stated_cuts(statements: DataFrame, states: DataFrame) -> DataFrame:
     of_leaders = states.where(F.col(C.ROLE) == Role.LEADER.value).join(
         F.broadcast(said.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi"
     )
-    of_epochs = of_leaders.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.max(C.HIGH_WATERMARK).alias("highest"))
-    reached = of_epochs.groupBy(*C.PARTITION_KEY).agg(
-        F.collect_list(F.struct(C.LEADER_EPOCH, "highest")).alias("reached")
-    )
-    earlier = F.filter("reached", lambda it: it[C.LEADER_EPOCH] < F.col(C.LEADER_EPOCH))
-    highest = F.array_max(F.transform(earlier, lambda it: it["highest"]))
+    reached = F.broadcast(highest_by_epoch(of_leaders, C.HIGH_WATERMARK))
+    highest = highest_where(lambda it: is_earlier(it, has_own_epoch=False))
     return (
-        said.join(F.broadcast(reached), C.on_partition(), "left")
+        said.join(reached, C.on_partition(), "left")
         .withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, F.coalesce(highest, F.lit(UNKNOWN_OFFSET)))
-        .drop("reached")
+        .drop(BY_EPOCH)
     )
 
 

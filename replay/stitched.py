@@ -9,6 +9,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.continued import is_unexplained
+from replay.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
 from replay.stretch_requests import STRETCH
 from replay.stretch_terms import FIRST_OWN, TERM, Terms, own, term
 from replay.stretches import FROM_US, UNTIL_US
@@ -77,12 +79,10 @@ def _lasting(rows: DataFrame) -> DataFrame:
 
 def _with_highest_hw(cuts: DataFrame, leaders: DataFrame) -> DataFrame:
     """Return the truncations with the highest HW before, of earlier stretches too."""
-    along = Window.partitionBy(*C.PARTITION_KEY).orderBy(STRETCH).rowsBetween(FIRST, -1)
     # Of all others nobody asks; where nothing was cut, which is nearly always, no row is looked at.
     of_cut = leaders.join(F.broadcast(cuts.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    of_stretch = of_cut.where(F.col(STRETCH).isNotNull()).groupBy(*C.PARTITION_KEY, STRETCH)
-    highest = of_stretch.agg(F.max(C.HIGH_WATERMARK).alias("highest"))
-    earlier = highest.withColumn("earlier", F.max("highest").over(along)).drop("highest")
-    known = cuts.join(F.broadcast(earlier), C.on_partition(STRETCH), "left")
-    before = F.greatest(C.PARTITION_HIGH_WATERMARK_BEFORE, "earlier")
-    return known.withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, before)
+    reached = highest_by_epoch(of_cut.where(F.col(STRETCH).isNotNull()), C.HIGH_WATERMARK, STRETCH)
+    known = cuts.join(F.broadcast(reached), C.on_partition(), "left")
+    highest = highest_where(lambda it: (it[STRETCH] < F.col(STRETCH)) & is_earlier(it, ~is_unexplained()))
+    before = F.greatest(C.PARTITION_HIGH_WATERMARK_BEFORE, highest)
+    return known.withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, before).drop(BY_EPOCH)

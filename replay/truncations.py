@@ -36,7 +36,8 @@ def truncations(
     """
     rebuilt, stated = _with_losses(_rebuilt(states), statements), stated_cuts(statements, states)
     if settled is not None:
-        rebuilt, stated = since_then(rebuilt, settled), since_then(stated, settled)
+        rebuilt = since_then(rebuilt, settled, has_own_epoch=True)
+        stated = since_then(stated, settled, has_own_epoch=False)
     both = (
         _numbered(rebuilt, _IS_LOSS)
         .alias("rebuilt")

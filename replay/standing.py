@@ -1,7 +1,7 @@
 """What stands when a piece of a history begins: of the requests before it those that a leader's state is made of.
 
-They are very few: each replica's last fetch (its remote LEO, the HW it was told), the last append of an epoch (the LEO)
-and the first one (where no line says from which offset it began).
+They are very few: each replica's last fetch of each leader (its remote LEO, the HW it was told), the last append of an
+epoch (the LEO) and the first one (where no line says from which offset it began).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _ANSWERED = f"{CLEAN} AND {C.RECORDS_SIZE} >= 0"
 """SQL: the response told the fetcher of the partition."""
 _LAST = {"fetched": "true", "accepted": ACCEPTED, "answered": _ANSWERED, "diverging": DIVERGING}
 LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
-FETCHER = C.REPLICA_KEY
+FETCHER = (*C.REPLICA_KEY, C.BROKER_ID)
 
 
 def ends_of_epochs(appends: DataFrame, *by: Column) -> DataFrame:
@@ -31,13 +31,16 @@ def standing_appends(ends: DataFrame, *by: str) -> DataFrame:
 
 
 def last_fetches(fetches: DataFrame, *by: Column) -> DataFrame:
-    """One row per follower of a partition, and `by`: when the last fetch of each kind was."""
+    """One row per follower of a leader, and `by`: when the last fetch of each kind was.
+
+    Of each leader: one that was never told of another in between knows what it knew when it is elected again.
+    """
     of_follower = fetches.where(F.col(C.REPLICA_ID) >= 0).groupBy(*FETCHER, *by)
     return of_follower.agg(*[F.max(F.when(F.expr(is_so), F.col(C.EVENT_TIME))).alias(k) for k, is_so in _LAST.items()])
 
 
 def last_of(gathered: DataFrame, *by: str) -> DataFrame:
-    """One row per follower of a partition, and `by`: the last times of several rows of `last_fetches`."""
+    """One row per follower of a leader, and `by`: the last times of several rows of `last_fetches`."""
     return gathered.groupBy(*FETCHER, *by).agg(*[F.max(name).alias(name) for name in _LAST])
 
 

@@ -56,7 +56,7 @@ def split(landed: Mapping[str, DataFrame], cut: DataFrame) -> dict[str, DataFram
         **changed,
         T.BROKER_STATEMENTS.name: _of_each(statements, cut, _is_told()),
         T.PRODUCE_EVENTS.name: requests(produced, cut, appends, (C.BASE_OFFSET,)),
-        T.FETCH_EVENTS.name: requests(fetched, cut, fetches, (C.REPLICA_ID, C.EVENT_TIME)),
+        T.FETCH_EVENTS.name: requests(fetched, cut, fetches, (C.BROKER_ID, C.REPLICA_ID, C.EVENT_TIME)),
     }
 
 

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.batch_starts import BATCH_START, batch_starts
-from replay.standing import ends_of_epochs, last_fetches, standing_appends, standing_fetches
+from replay.standing import FETCHER, ends_of_epochs, last_fetches, standing_appends, standing_fetches
 from schemas import columns as C
 from schemas import tables as T
 
@@ -27,7 +27,7 @@ def tail_of(landed: Mapping[str, DataFrame], since_us: int | Column) -> dict[str
     return {
         **landed,
         T.PRODUCE_EVENTS.name: _later_or(produced, appends, C.on_partition(C.BASE_OFFSET), since_us),
-        T.FETCH_EVENTS.name: _later_or(fetched, fetches, C.on_partition(C.REPLICA_ID, C.EVENT_TIME), since_us),
+        T.FETCH_EVENTS.name: _later_or(fetched, fetches, [*FETCHER, C.EVENT_TIME], since_us),
     }
 
 

@@ -9,10 +9,12 @@ from pyspark.sql import functions as F
 from jobs.keeping import few_tasks, short_plans, tasks_of
 from jobs.new_rows import Landed, MustReplayAllError, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
+from jobs.replay_marks import last_mark
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
 from replay.continued import additions, unlike
+from replay.gaps_across import gaps_across
 from replay.keep import Keep
 from replay.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.profile import Profile
@@ -44,8 +46,8 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         protocol = protocol_of(landed)
         new = _with_kept_requests(new_rows(warehouse, cluster_id, landed, protocol), keep)
         stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
-        profile = protocol.what_if(has_outsiders=_has_outsiders(landed, new))
-        until_us = _moment(new, stands, profile)
+        profile = protocol.what_if(has_outsiders=_had_outsiders(warehouse, cluster_id) or _has_outsiders(landed, new))
+        until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, stands, profile, keep)
         tail = _tail(landed, settled, keep)
     with few_tasks(spark, tasks_of(_requests(tail))), short_plans(spark):
@@ -61,8 +63,8 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
 def _settled(until_us: int, stands: Timelines, profile: Profile, keep: Keep) -> Settled:
     """What stands at the moment `until_us`."""
     before = stands.leader_timeline.where(up_to(until_us, C.EVENT_TIME))
-    leaderships = keep(settled_leaderships(before), is_small=True)
-    return Settled(until_us, F.lit(until_us) - reach_us(profile), leaderships)
+    since_us = F.lit(until_us) - reach_us(profile)
+    return Settled(until_us, since_us, keep(settled_leaderships(before, since_us), is_small=True))
 
 
 def _tail(landed: Landed, settled: Settled, keep: Keep) -> Landed:
@@ -82,16 +84,22 @@ def _requests(tail: Landed) -> int:
     return sum(tail[table.name].count() for table in REQUESTS)
 
 
+def _had_outsiders(warehouse: Warehouse, cluster_id: str) -> bool:
+    """Whether some replica was outside its ISR by the last replay."""
+    mark = last_mark(warehouse, cluster_id)
+    return mark is not None and mark.has_outsiders
+
+
 def _has_outsiders(landed: Landed, new: Landed) -> bool:
     """Whether some replica was ever outside its ISR; the requests of earlier deliveries are not looked at."""
     requests = {table.name: new[table.name] for table in REQUESTS}
     return not outsiders(landed, assignments({**landed, **requests})).isEmpty()
 
 
-def _moment(new: Landed, stands: Timelines, profile: Profile) -> int:
+def _moment(landed: Landed, new: Landed, stands: Timelines, profile: Profile) -> int:
     """Up to when the timelines stay as they are, microseconds since the epoch; an early moment is no gain."""
     (first_us,) = first_news(new).collect()[0]
-    found = settled_until(new, stands, profile, first_us).first()
+    found = settled_until(landed, new, stands, profile, first_us).first()
     times = [F.unix_micros(end(C.EVENT_TIME)) for end in (F.min, F.max)]
     ends = stands.leader_timeline.agg(*times).first()
     if found is None or ends is None or ends[0] is None:
@@ -108,3 +116,5 @@ def _require_plain(tail: Landed, settled: Settled) -> None:
     silent = silent_moments({**tail, **requests, **changes})
     plain = all(found.isEmpty() for found in (transactional(tail), untold_isrs(tail), silent))
     require(plain, "silence, transactions or an inferred ISR reach far")
+    lost = gaps_across(tail[FETCH_EVENTS.name], settled.until_us)
+    require(lost.isEmpty(), "requests are missing across the moment")

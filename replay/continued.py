@@ -11,6 +11,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.begins import other_begins
 from replay.settled import LAST_AT, LAST_SEQ, Settled, up_to
 from replay.timelines import Timelines
 from schemas import columns as C
@@ -60,6 +61,7 @@ def unlike(tail: Timelines, stands: Timelines, settled: Settled) -> DataFrame:
     parts = (
         _other_replicas(tail.replica_timeline, stands.replica_timeline, settled),
         _other_leaders(tail.leader_timeline, stands.leader_timeline, settled),
+        other_begins(tail.leader_timeline, settled.leaderships),
         _cut_again(tail.truncations, stands.truncations, settled),
         _unexplained(stands.truncations, settled),
         _out_of_order(tail.leader_timeline, C.EVENT_TIME, C.PARTITION_KEY, settled),

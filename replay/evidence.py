@@ -47,7 +47,7 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     undecided = {N.IS_PROVEN_CAUGHT_UP: F.lit(False), N.MAY_HAVE_GROWN_TO: F.lit(None).cast("bigint")}
     carrying = aboard(ordered.withColumns(undecided), _READ_LATER, _LATER)
     carrying = aboard(aboard(carrying, _OF_REQUESTS, "of_requests"), _OF_RESPONSES, "of_responses")
-    states = leader_states(carrying, slots, profile, has_witnesses=False)
+    states = leader_states(carrying, slots, profile, has_witnesses=False, least_hw=F.col(STATED_HW))
     start = F.coalesce(STATED_HW, F.lit(UNKNOWN_OFFSET))
     if profile.has_outsiders:
         states = with_proof_of_catching_up(states, slots, profile, start)

@@ -87,18 +87,19 @@ def is_caught_up(slot: int, profile: Profile) -> Column:
     return now_ms() - F.col(slot_column(N.CAUGHT_UP_MS, slot)) <= profile.lag_time_ms
 
 
-def with_joining(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
+def with_joining(states: DataFrame, slots: int, profile: Profile, least_hw: Column) -> DataFrame:
     """Return the events with `joining_mask`: the replica whose joining the ISR is in flight, as a bit mask.
 
     A fetch proposes its replica when nothing else is in flight, it is eligible and outside the ISR, and its offset has
     reached the HW and the epoch's start. The HW without a joining replica decides it, for before the proposal there
-    is none; and as the HW a leadership begins with is at most the epoch's start, its start need not be known. The
-    proposal ends with any commit or rejection, and none is made while a shrink is in flight.
+    is none; and as the HW a leadership begins with is at most the epoch's start, its start need not be known. Where a
+    tail alone is replayed, `least_hw` is what the HW had risen to before it. The proposal ends with any commit or
+    rejection, and none is made while a shrink is in flight.
     """
     proposes = F.lit(0)
     for i in range(slots):
         proposes = F.when((F.col(N.SLOT) == i) & may_join(i, profile), 1 << i).otherwise(proposes)
-    reached = F.col(C.FETCH_OFFSET) >= F.greatest(F.col(N.RISEN_BEFORE), F.col(N.EPOCH_START))
+    reached = F.col(C.FETCH_OFFSET) >= F.greatest(F.col(N.RISEN_BEFORE), F.col(N.EPOCH_START), least_hw)
     wish = F.when(is_event(E.FETCH) & reached & (proposes > 0), proposes).when(is_event(N.SHRINK_PROPOSED), 0)
     # The first one since all was settled: of the latest stretch between two settlings the least place.
     entry = F.struct(N.SETTLED, (-F.col(N.PLACE)).alias("place"), wish.alias("wish"))

@@ -39,11 +39,14 @@ def joining_rounds(slots: int) -> int:
     return min(max(2, slots - 1), _MOST_ROUNDS)
 
 
-def leader_states(ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool = True) -> DataFrame:
+def leader_states(
+    ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool = True, least_hw: Column | None = None
+) -> DataFrame:
     """One row per event, with the leader's state after it: LEO, remote LEO of each slot, masks, `risen_to`.
 
     `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
     greater of it and the HW the leadership began with. Before witnesses are found there are none to be looked for.
+    `least_hw` is what the HW is known not to be below, besides.
     """
     known, nobody = with_variables(ordered, slots, profile, has_witnesses=has_witnesses), F.lit(0)
     # With every replica in every ISR nobody waits outside: neither for whom was caught up, nor for who joins.
@@ -55,7 +58,7 @@ def leader_states(ordered: DataFrame, slots: int, profile: Profile, *, has_witne
     held = known.withColumn(N.HELD_MASK, held_mask(slots, profile) if rounds else isr_mask(slots))
     together = held.withColumns({N.JOINING_MASK: nobody, **risen(slots, profile, nobody)})
     for _ in range(rounds):
-        joining = with_joining(together, slots, profile)
+        joining = with_joining(together, slots, profile, F.lit(UNKNOWN_OFFSET) if least_hw is None else least_hw)
         together = joining.withColumns(risen(slots, profile, F.col(N.JOINING_MASK)))
     possible = with_possible_rise(with_event_seq(together), slots, profile)
     return with_bounds_of_rise(possible, slots) if profile.has_untold_isr else possible
@@ -76,13 +79,18 @@ _PASSENGERS = (
 """What the timelines are made of and no state is."""
 
 
-def remembered(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the leaders' states with the columns that the timelines are made of: they are kept, and each costs."""
+def remembered(ordered: DataFrame, slots: int, profile: Profile, *, is_tail: bool = False) -> DataFrame:
+    """Return the leaders' states with the columns that the timelines are made of: they are kept, and each costs.
+
+    Of a tail (`replay.tail`) the HW that stands in `stated_high_watermark` is one that had been risen to before.
+    """
     of_slots = [
         slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_MS, N.UNHEARD_OFFSET) for i in range(slots)
     ]
-    states = leader_states(aboard(ordered, _PASSENGERS, "passengers"), slots, profile)
-    return unpacked(ashore(states, _PASSENGERS, "passengers").drop(*FORGOTTEN, *of_slots), N.SHOWN)
+    passengers = tuple(name for name in _PASSENGERS if not (is_tail and name == STATED_HW))
+    least_hw = F.col(STATED_HW) if is_tail else None
+    states = leader_states(aboard(ordered, passengers, "passengers"), slots, profile, least_hw=least_hw)
+    return unpacked(ashore(states, passengers, "passengers").drop(*FORGOTTEN, *of_slots), N.SHOWN)
 
 
 def _no_more_than_the_leader_has() -> Column:

@@ -13,6 +13,7 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.late_roles import ends_told_of
 from replay.profile import Profile
 from replay.statements import is_of
 from replay.timelines import Timelines
@@ -52,12 +53,16 @@ def first_news(new: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def settled_until(
-    new: Mapping[str, DataFrame], stands: Timelines, profile: Profile, first_us: int | Column | None
+    landed: Mapping[str, DataFrame],
+    new: Mapping[str, DataFrame],
+    stands: Timelines,
+    profile: Profile,
+    first_us: int | Column | None,
 ) -> DataFrame:
     """One row per cluster with news: `until_us`, the last moment that they leave alone.
 
-    `new` are the rows of the landing tables that have landed since the timelines `stands` were made, `first_us` is
-    `first_news`, best as a number: then files are skipped by it.
+    `new` are the rows of the landing tables, `landed`, that have landed since the timelines `stands` were made;
+    `first_us` is `first_news`, best as a number: then files are skipped by it.
     """
     lately = F.timestamp_micros(F.lit(first_us).cast("bigint")) - F.expr(_LATELY)
     limits = (
@@ -66,6 +71,7 @@ def settled_until(
         _ends_of_leaders(new, stands.leader_timeline, lately),
         _open_ends(new, stands.replica_timeline, lately),
         _before_restarts(new, stands.leader_timeline),
+        ends_told_of(landed, new),
     )
     united = reduce(DataFrame.unionByName, limits)
     earliest = united.groupBy(C.CLUSTER_ID).agg(F.min("at").alias("at"))

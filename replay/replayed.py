@@ -33,7 +33,7 @@ from replay.replica_rows import IN_ORDER_OF_REPLICA, replica_states
 from replay.responses import with_responses
 from replay.restarts import follower_restarts
 from replay.settings import with_min_isr_changes
-from replay.settled import Settled, numbered_on
+from replay.settled import Settled, numbered_on, with_risen
 from replay.shown import with_shown_leaderships
 from replay.stable import transactions, with_last_stable_offset
 from replay.starts import last_responses, leadership_starts
@@ -90,8 +90,10 @@ def replayed(
     begun = keep_small(leaderships(roles))
     restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
     ended = ends(roles)
-    ordered = ordered_events(landed, begun, restarts, ended, assigned, slots, profile)
-    states = kept_as_few(remembered(ordered, slots, profile), (*N.LEADERSHIP, *N.IN_ORDER), keep)
+    is_tail = settled is not None
+    known_hw = begun if settled is None else keep_small(with_risen(begun, settled))
+    ordered = ordered_events(landed, known_hw, restarts, ended, assigned, slots, profile)
+    states = kept_as_few(remembered(ordered, slots, profile, is_tail=is_tail), (*N.LEADERSHIP, *N.IN_ORDER), keep)
     summaries = last_responses(states, slots)
     told = with_told_log_start(begun, landed[T.BROKER_STATEMENTS.name])
     starts = keep_small(leadership_starts(summaries, told, restarts, assigned, slots, settled))

@@ -12,8 +12,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.begins import BEGUN, begin_state, begins
 from replay.event_types import is_public
 from replay.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
+from replay.leaderships import STATED_HW
 from replay.sequence import incarnation_of
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness
@@ -24,6 +26,8 @@ SETTLED_LOG_START = "settled_log_start_offset"
 """bigint: likewise the log start; NULL also where it is unknown."""
 SETTLED_IS_STATED = "settled_is_stated"
 """boolean: it is still the start that a broker stated."""
+RISEN_BY_THEN = "risen_by_then"
+"""bigint: the HW from which on the tail has every request, if it had risen in the leadership; else NULL."""
 LAST_SEQ = "last_seq"
 """bigint: event_seq of the leadership's last event by then."""
 LAST_AT = "last_at"
@@ -53,11 +57,16 @@ def up_to(until_us: int | Column, time: str) -> Column:
     return F.col(time) <= F.timestamp_micros(F.lit(until_us))
 
 
-def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
-    """One row per leadership in `leader_timeline` (its rows up to a moment): `last_seq`, `last_at`, `settled_*`."""
+def settled_leaderships(leader_timeline: DataFrame, since_us: int | Column) -> DataFrame:
+    """One row per leadership in `leader_timeline` (its rows up to a moment): what is said of the columns above.
+
+    `since_us` is from when on the tail has every request.
+    """
     # An undecided order shows the lower of two HWs, and a witness is stated whatever the start was.
     exact = F.col(C.EXACTNESS) == Exactness.EXACT.value
     stated = (F.col(C.EXACTNESS) == Exactness.STATED.value) & (F.col(C.EVENT_TYPE) != EventType.WITNESS.value)
+    by_then = F.max(F.when(up_to(since_us, C.EVENT_TIME), F.col(C.HIGH_WATERMARK)))
+    started = F.min_by(C.HIGH_WATERMARK, C.EVENT_SEQ)
     return (
         leader_timeline.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, incarnation_of(C.EVENT_SEQ).alias(N.INCARNATION))
         .agg(
@@ -65,14 +74,28 @@ def settled_leaderships(leader_timeline: DataFrame) -> DataFrame:
             F.max_by(C.EVENT_TIME, C.EVENT_SEQ).alias(LAST_AT),
             F.max(C.HIGH_WATERMARK).alias(SETTLED_HW),
             F.max(F.when(F.col(C.LOG_START_OFFSET) >= 0, F.col(C.LOG_START_OFFSET))).alias(SETTLED_LOG_START),
+            F.when(by_then > started, by_then).alias(RISEN_BY_THEN),
+            F.max_by(begin_state(), F.when(begins(), F.col(C.EVENT_SEQ))).alias(BEGUN),
             F.max(F.when(exact, F.col(C.EVENT_SEQ))).alias("exact_seq"),
             F.max(F.when(stated, F.col(C.EVENT_SEQ))).alias("stated_seq"),
+            F.max(F.when(stated, F.col(C.HIGH_WATERMARK))).alias("stated_hw"),
         )
-        .withColumn(
-            SETTLED_IS_STATED, F.coalesce(F.col("stated_seq") > F.coalesce("exact_seq", F.lit(0)), F.lit(False))
-        )
-        .drop("exact_seq", "stated_seq")
+        # It is what was stated, and no event has borne it out since.
+        .withColumn("is_last", F.col("stated_seq") > F.coalesce("exact_seq", F.lit(0)))
+        .withColumn(SETTLED_IS_STATED, F.coalesce(F.expr(f"is_last AND stated_hw = {SETTLED_HW}"), F.lit(False)))
+        .drop("exact_seq", "stated_seq", "stated_hw", "is_last")
     )
+
+
+def with_risen(begun: DataFrame, settled: Settled) -> DataFrame:
+    """Return the leaderships, each whose HW had risen before the tail as if its line stated that one.
+
+    Where nothing in the tail raises it so far again (the ISR is too small since long ago) its next rise would begin
+    below, and evidence would move across it whoever was told the HW before.
+    """
+    risen = settled.leaderships.select(*C.PARTITION_KEY, *_LEADERSHIP, RISEN_BY_THEN)
+    known = begun.join(F.broadcast(risen), C.on_partition(C.LEADER_EPOCH, N.INCARNATION), "left")
+    return known.withColumn(STATED_HW, F.greatest(STATED_HW, RISEN_BY_THEN)).drop(RISEN_BY_THEN)
 
 
 def with_settled(begun: DataFrame, settled: Settled | None) -> DataFrame:

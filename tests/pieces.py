@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from jobs import whole_replay
 from replay.assignment import assignments
 from replay.continued import additions, is_in_force, unlike
+from replay.gaps_across import gaps_across
 from replay.keep import Keep
 from replay.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.profile import Profile
@@ -20,7 +21,8 @@ from replay.stretches import stretches
 from replay.tail import tail_of
 from replay.timelines import Timelines, reconstruct
 from tests.engine import Row, each_by_its_own, landed_from, profile
-from tests.twin.histories import combined, history
+from tests.story import Story
+from tests.twin.histories import History, combined
 from tests.twin.rows import DAWN
 
 if TYPE_CHECKING:
@@ -61,9 +63,8 @@ def replay(
     return Timelines(**{name: keep(rows) for name, rows in vars(found).items()})
 
 
-def whole(spark: SparkSession, seeds: range, slots: int, keep: Keep) -> Whole:
-    """The histories of some seeds."""
-    drawn = [history(seed) for seed in seeds]
+def whole(spark: SparkSession, drawn: Sequence[History | Story], slots: int, keep: Keep) -> Whole:
+    """Histories and stories in one piece."""
     spoken = each_by_its_own({each.name: profile(each) for each in drawn})
     landing = combined(drawn)
     return Whole(spark, landing, spoken, slots, keep, replay(landed_from(spark, landing), spoken, slots, keep))
@@ -82,12 +83,16 @@ def ends_of(landing: Landing) -> dict[str, datetime]:
     return ends
 
 
-def cut_in_two(landing: Landing, share: float) -> tuple[Landing, Landing]:
-    """Each cluster's rows that were written in the first share of its time, and the others."""
-    ends = ends_of(landing)
+def at_share(landing: Landing, share: float) -> dict[str, datetime]:
+    """When a share of each cluster's time is over."""
+    return {cluster: DAWN + (end - DAWN) * share for cluster, end in ends_of(landing).items()}
+
+
+def cut_in_two(landing: Landing, cuts: Mapping[str, datetime]) -> tuple[Landing, Landing]:
+    """Each cluster's rows that were written up to its cut, and the others."""
 
     def is_early(row: Row) -> bool:
-        return written_at(row) <= DAWN + (ends[row["cluster_id"]] - DAWN) * share
+        return written_at(row) <= cuts[row["cluster_id"]]
 
     return (
         {table: [row for row in rows if is_early(row)] for table, rows in landing.items()},
@@ -95,19 +100,22 @@ def cut_in_two(landing: Landing, share: float) -> tuple[Landing, Landing]:
     )
 
 
-def gone_on(of: Whole, share: float) -> tuple[Timelines, set[str]]:
-    """Replay the first share of each cluster's time and go on with the rest; of which clusters that could be done."""
-    first, second = (landed_from(of.spark, part) for part in cut_in_two(of.landing, share))
+def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str]]:
+    """Replay each cluster's time up to a cut and go on with the rest; of which clusters that could be done."""
+    first, second = (landed_from(of.spark, part) for part in cut_in_two(of.landing, cuts))
     stands = of.replay(first)
-    found = settled_until(second, stands, of.spoken, first_news(second).scalar())
+    landed = landed_from(of.spark, of.landing)
+    found = settled_until(landed, second, stands, of.spoken, first_news(second).scalar())
     moments = {row["cluster_id"]: row[UNTIL_US] for row in found.collect()}
     pairs = [F.lit(value) for pair in moments.items() for value in pair]
     until_us = F.element_at(F.create_map(*pairs), F.col("cluster_id"))
     since_us = until_us - reach_us(of.spoken)
     before = stands.leader_timeline.where(up_to(until_us, "event_time"))
-    settled = Settled(until_us, since_us, of.keep(settled_leaderships(before)))
-    tail = of.replay(tail_of(landed_from(of.spark, of.landing), since_us), settled)
-    other = {row["cluster_id"] for row in unlike(tail, stands, settled).collect()}
+    settled = Settled(until_us, since_us, of.keep(settled_leaderships(before, since_us)))
+    requests = tail_of(landed, since_us)
+    tail = of.replay(requests, settled)
+    lost = gaps_across(requests["fetch_events"], until_us).select("cluster_id")
+    other = {row["cluster_id"] for row in unlike(tail, stands, settled).select("cluster_id").union(lost).collect()}
     added = additions(tail, stands, settled)
     old = {name: rows.where(settled.has(TIMES[name])) for name, rows in vars(stands).items()}
     old["replica_timeline"] = old["replica_timeline"].where(~is_in_force(settled))

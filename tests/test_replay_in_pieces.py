@@ -10,10 +10,11 @@ import pytest
 
 from jobs.keeping import keeping
 from tests.engine import landed_from, profile
-from tests.pieces import Whole, differences, ends_of, gone_on, in_stretches, replay, whole
+from tests.pieces import Whole, at_share, differences, ends_of, gone_on, in_stretches, replay, whole
 from tests.story import tell
 from tests.test_replay_histories import MOST_REPLICAS
-from tests.twin.histories import combined
+from tests.twin.histories import combined, history
+from tests.two_deliveries import GONE_ON, all_of_them
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -23,23 +24,28 @@ pytestmark = pytest.mark.spark
 
 @pytest.fixture(scope="module")
 def some(spark: SparkSession) -> Iterator[Whole]:
-    """Twenty histories with faults of all kinds, under all protocols."""
+    """Twenty histories with faults of all kinds, under all protocols; and stories of two deliveries."""
     with keeping() as keep:
-        yield whole(spark, range(20), MOST_REPLICAS, keep)
+        stories = [each.story for each in all_of_them()]
+        yield whole(spark, [*map(history, range(20)), *stories], MOST_REPLICAS, keep)
 
 
 @pytest.fixture(scope="module")
 def many(spark: SparkSession) -> Iterator[Whole]:
     """Two hundred."""
     with keeping() as keep:
-        yield whole(spark, range(100, 300), MOST_REPLICAS, keep)
+        yield whole(spark, [*map(history, range(100, 300))], MOST_REPLICAS, keep)
 
 
 def test_histories_are_gone_on_with(some: Whole) -> None:
-    """A good part of them; and there to the row."""
-    timelines, gone = gone_on(some, 0.8)
+    """A good part of them; and there to the row. Of the stories those that can be, and no other."""
+    stories = all_of_them()
+    assert [each.story.disputes for each in stories if each.story.disputes] == []
+    cuts = at_share(some.landing, 0.8) | {each.story.name: each.until for each in stories}
+    timelines, gone = gone_on(some, cuts)
 
-    assert len(gone) >= 7
+    assert len(gone - {each.story.name for each in stories}) >= 7
+    assert gone & {each.story.name for each in stories} == GONE_ON
     assert differences(some, timelines, gone) == []
 
 
@@ -76,7 +82,8 @@ def test_a_lost_append_reaches_back_to_the_one_before(spark: SparkSession) -> No
     spoken = profile(stories[0])
     with keeping() as keep:
         timelines = replay(landed_from(spark, landing), spoken, 2, keep)
-        _, gone = gone_on(Whole(spark, landing, spoken, 2, keep, timelines), 0.95)
+        of = Whole(spark, landing, spoken, 2, keep, timelines)
+        _, gone = gone_on(of, at_share(landing, 0.95))
         bounded = timelines.leader_timeline.where("log_end_offset < log_end_offset_high").select("cluster_id").collect()
 
     assert gone == {"logged"}
@@ -93,7 +100,7 @@ def met(of: Whole, capsys: pytest.CaptureFixture[str]) -> int:
 @pytest.mark.parametrize("share", [0.5, 0.7, 0.9])
 def test_many_histories_are_gone_on_with(many: Whole, share: float) -> None:
     """Cut at several places."""
-    timelines, gone = gone_on(many, share)
+    timelines, gone = gone_on(many, at_share(many.landing, share))
 
     assert len(gone) >= 60
     assert differences(many, timelines, gone) == []

@@ -40,7 +40,6 @@ def reads_of_lost_records(landed: Mapping[str, DataFrame], lost: DataFrame) -> D
             F.max(C.EVENT_TIME).alias(C.ENDED_AT),
             F.bool_or(is_sure).alias(_IS_SURE),
             F.min(F.when(is_sure, F.col(C.FETCH_OFFSET))).alias("sure_from"),
-            F.min(C.FETCH_OFFSET).alias("from"),
             F.least(F.max(_READ_TO), C.TO_OFFSET).alias(_READ_TO),
             F.least(F.max(_MAY_HAVE_READ_TO), C.TO_OFFSET).alias(_MAY_HAVE_READ_TO),
         )
@@ -76,7 +75,8 @@ def _findings(rows: DataFrame) -> DataFrame:
     """One finding per consumer and range it read, or may have."""
     is_sure = F.col(_IS_SURE)
     until = F.when(is_sure, F.col(_READ_TO)).otherwise(F.col(_MAY_HAVE_READ_TO))
-    begin = F.greatest(F.when(is_sure, F.col("sure_from")).otherwise(F.col("from")), C.FROM_OFFSET)
+    # What it may have read begins with the range: a position within would be sure.
+    begin = F.when(is_sure, F.greatest("sure_from", C.FROM_OFFSET)).otherwise(F.col(C.FROM_OFFSET))
     # Positions beyond the range alone: which of its records they read, nothing says.
     first = F.when(begin < until, begin).otherwise(F.col(C.FROM_OFFSET))
     more = F.when(is_sure & (F.col(_MAY_HAVE_READ_TO) > until), text(" and perhaps up to {}", _MAY_HAVE_READ_TO))

@@ -48,7 +48,7 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     carrying = aboard(ordered.withColumns(undecided), _READ_LATER, _LATER)
     carrying = aboard(aboard(carrying, _OF_REQUESTS, "of_requests"), _OF_RESPONSES, "of_responses")
     states = leader_states(carrying, slots, profile, has_witnesses=False, least_hw=F.col(STATED_HW))
-    start = F.coalesce(STATED_HW, F.lit(UNKNOWN_OFFSET))
+    start = _stated_start()
     if profile.has_outsiders:
         states = with_proof_of_catching_up(states, slots, profile, start)
     known = states.withColumn(C.HIGH_WATERMARK, F.greatest(F.col(N.RISEN_TO), start))
@@ -59,6 +59,21 @@ def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> Dat
     monotone = ashore(ashore(placed, unmoved, "unmoved"), _OF_RESPONSES, "of_responses")
     read = [c for c in ordered.columns if c not in (*_READ_LATER, N.HEARD_NS, C.BASE_OFFSET)]
     return unpacked(with_witnesses(monotone, slots, profile).select(*read, *undecided, _LATER), _LATER)
+
+
+def _stated_start() -> Column:
+    """Return the HW that the leadership's line states, or that of an empty log; -1 unknown."""
+    return F.coalesce(STATED_HW, F.when(F.col(N.EPOCH_START) == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))
+
+
+def _is_known_hw() -> Column:
+    """Return whether the HW by then is known, and not only what it rose to at least.
+
+    Where no line states the HW with which a leadership begins, that may be as high as the log was then: a response that
+    tells it tells of no rise.
+    """
+    hw = F.col(C.HIGH_WATERMARK)
+    return (_stated_start() >= 0) | F.coalesce((hw >= 0) & (hw >= F.col(N.EPOCH_START)), F.lit(False))
 
 
 def _with_ends(known: DataFrame, start: Column, profile: Profile) -> DataFrame:
@@ -90,7 +105,7 @@ def _with_rises(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     And when each replica is next outside the ISR. A rise is (from, to, order_ns, local_us) of the event that raised the
     HW.
     """
-    stood = F.greatest(F.col(N.RISEN_BEFORE), F.coalesce(STATED_HW, F.lit(-1)))
+    stood = F.greatest(F.col(N.RISEN_BEFORE), _stated_start())
     hw_before = F.when(F.col(N.PLACE) == 1, F.col(C.HIGH_WATERMARK)).otherwise(stood)
     marked = known.withColumn("hw_before", hw_before)
     rise = F.struct(
@@ -135,6 +150,7 @@ def _moved_to() -> Column:
 
     earlier = immediate & (stated < F.col("hw_before")) & (stated >= last["low"]) & is_near(last)
     # A response may also carry the rise its own fetch made: completed from purgatory at once, it shows as unparked.
-    later = immediate & (stated > F.col(C.HIGH_WATERMARK)) & (stated <= following["high"]) & is_near(following)
+    is_higher = _is_known_hw() & (stated > F.col(C.HIGH_WATERMARK))
+    later = immediate & is_higher & (stated <= following["high"]) & is_near(following)
     before_it = F.greatest(last["ns"] - 1, N.HEARD_NS)
     return F.when(ahead, append["ns"] + 1).when(earlier, before_it).when(later, following["ns"] + 1)

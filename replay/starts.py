@@ -39,12 +39,12 @@ _LOAD = 1 << 30
 
 
 def last_responses(states: DataFrame, slots: int) -> DataFrame:
-    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of its last response.
+    """One row per leadership: `risen_to` and time of its end; `heard`: by slot, HW and time of the last it took.
 
     And `log_starts.LOG_STARTS`: where its log started, and those of its followers.
     """
     heard = F.struct(F.coalesce(hw_of_empty(), hw_taken()).alias("hw"), F.expr(N.ORDER_US).alias("us"))
-    tells = is_event(N.RESPONSE) | hw_of_empty().isNotNull()
+    tells = (is_event(N.RESPONSE) & F.col(N.IS_TAKEN)) | hw_of_empty().isNotNull()
 
     def last(slot: int) -> Column:
         own = tells & (F.col(N.SLOT) == slot)

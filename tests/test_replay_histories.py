@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FEW, OTHERS, SOME, MANY = range(60), range(60, 84), range(140), range(520)
+SILENT = range(40)
 SHORTER = ("has_returns", "has_long_tenures", "has_unstated_starts")
 ONCE_WRONG = (234, 283, 441, 548, 1442, 2956, 4731)
 """A diverging response without records, from beyond its leader's log (234); a log made to start within a batch that a
@@ -125,6 +126,20 @@ def test_histories_with_short_tenures_agree_with_the_twin(spark: SparkSession) -
     assert len(short) > 5
     assert sum(len(each.expected_leader) for each in short) > 500
     assert not found, "\n\n".join(found[:3])
+
+
+@pytest.mark.spark
+def test_histories_without_stated_high_watermarks_agree_with_the_twin(spark: SparkSession) -> None:
+    """Before 2.4.1 no line states the HW of a role: what a leader begins with is carried from its role before."""
+    drawn = [history(seed) for seed in SILENT]
+    landing = combined(drawn)
+    stated = (StatementKind.BECAME_LEADER_HW.value, StatementKind.BECAME_FOLLOWER_HW.value)
+    landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in stated]
+    spoken = each_by_its_own({each.name: profile(each) for each in drawn})
+    with replayed(spark, landing, MOST_REPLICAS, spoken) as timelines:
+        rebuilt = by_topic(timelines.leader_timeline)
+
+    assert [str(d) for each in drawn if (d := differing(each, rebuilt[each.name]))] == []
 
 
 @pytest.mark.spark

@@ -6,7 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from tests.engine import by_topic, profile, replayed
-from tests.story import tell
+from tests.story import SCENARIOS, load, tell
+from tests.told import REBUILT, disputes, retold
 from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
@@ -47,3 +48,14 @@ def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(spark: Sp
 
     begins = {name: next(row for row in rows if row["leader_epoch"] == 1) for name, rows in found.items()}
     assert {name: (row["high_watermark"], row["exactness"]) for name, row in begins.items()} == BEGINS
+
+
+def test_the_hw_of_a_role_is_carried_into_the_next(spark: SparkSession) -> None:
+    """Every story without a line that states it: a leader begins with what it was told, and took, as a follower."""
+    stories = [load(path) for path in sorted(SCENARIOS.glob("*.txt"))]
+    landing = dict(combined(stories))
+    landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in SILENT]
+    told = retold(spark, stories, landing, of=("leader",))
+    words = [word for word in REBUILT if word != "replicas"]
+
+    assert [dispute for story in stories for dispute in disputes(story, told[story.name], words)] == []

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
 from replay import consumers
 from replay.consumers import reads_of_lost_records
-from replay.cutters import with_last_contact
-from replay.losses import losses
-from replay.spans import contacts, spans
 from schemas import tables as T
 from tests.checked_rows import Given, event
-from tests.frames import rows
-from tests.incident_histories import fetch, led, of, read
+from tests.incident_histories import fetch, led, read
 from tests.mutants import Mutant
+from tests.small_histories import Findings, Told, by_topic, told_of
 
 pytestmark = pytest.mark.spark
 
@@ -64,7 +60,7 @@ READERS: dict[str, tuple[str, list[Given]]] = {
     "perhaps_of_both": ("bounded", [read("", 1, 4, response_high_watermark=8)]),
 }  # fmt: skip
 SURE, PERHAPS = "critical", "warning"
-FOUND = {
+FOUND: Findings = {
     "step_by_step": {(SURE, 1, 2, 4)},
     "asked_twice": {(SURE, 1, 2, 3)},
     "from_within": {(SURE, 1, 3, 5)},
@@ -80,7 +76,6 @@ FOUND = {
 }
 """Severity, epoch of the leader that has not the records, and range; nothing of the other readers."""
 
-Tables = Mapping[str, DataFrame]
 FINDER, READS = consumers.reads_of_lost_records, consumers._reads
 MUTANTS = (
     Mutant(FINDER, '(F.col("epoch") <= F.col(PREVIOUS_EPOCH)) & ', "",
@@ -106,45 +101,38 @@ MUTANTS = (
 
 
 @pytest.fixture(scope="module")
-def told(spark: SparkSession) -> Iterator[tuple[Tables, DataFrame]]:
+def told(spark: SparkSession) -> Iterator[Told]:
     """The fetches of each reader, its topic, and what is gone of its ledger."""
-    given: dict[T.Table, list[Given]] = defaultdict(list)
-    for reader, (ledger, fetches) in READERS.items():
-        of_reader = {**LEDGERS[ledger], T.FETCH_EVENTS: [{**one, "client_id": reader} for one in fetches]}
-        for table, its in of(reader, of_reader).items():
-            given[table] += its
-    tables = {table.name: rows(spark, table, *given[table]) for table in (*T.LANDING_TABLES, *T.TIMELINE_TABLES)}
+    histories = {
+        reader: {**LEDGERS[ledger], T.FETCH_EVENTS: [{**one, "client_id": reader} for one in fetches]}
+        for reader, (ledger, fetches) in READERS.items()
+    }
     with keeping() as keep:
-        led_by = spans(tables[T.LEADER_TIMELINE.name])
-        took_part = contacts(tables[T.REPLICA_TIMELINE.name], tables[T.LEADER_TIMELINE.name])
-        cut = with_last_contact(tables[T.TRUNCATIONS.name], took_part)
-        yield tables, keep(losses(tables, led_by, took_part, cut), is_small=True)
+        yield told_of(spark, histories, keep)
 
 
-def found(tables: Tables, lost: DataFrame) -> dict[str, set[tuple[str, int, int, int]]]:
+def found(told: Told) -> Findings:
     """What is found of each reader."""
-    by_reader: dict[str, set[tuple[str, int, int, int]]] = defaultdict(set)
-    for row in reads_of_lost_records(tables, lost).collect():
-        by_reader[row["topic"]].add(tuple(row[c] for c in ("severity", "leader_epoch", "from_offset", "to_offset")))
-    return by_reader
+    columns = ("severity", "leader_epoch", "from_offset", "to_offset")
+    return by_topic(reads_of_lost_records(told.landed, told.lost), *columns)
 
 
-def test_who_read_what_is_gone(told: tuple[Tables, DataFrame]) -> None:
+def test_who_read_what_is_gone(told: Told) -> None:
     """As far as positions prove it: of the leaders that had the records, and of no others that used their offsets."""
-    assert found(*told) == FOUND
+    assert found(told) == FOUND
 
 
-def test_what_it_read_for_sure_and_what_perhaps(told: tuple[Tables, DataFrame]) -> None:
+def test_what_it_read_for_sure_and_what_perhaps(told: Told) -> None:
     """Of one client both: what its next position says, and what the response after that held."""
-    evidence = {row["topic"]: row["evidence"] for row in reads_of_lost_records(*told).collect()}
+    evidence = {row["topic"]: row["evidence"] for row in reads_of_lost_records(told.landed, told.lost).collect()}
 
     assert "read [2, 3) and perhaps up to 5 before leader 2" in evidence["then_more"]
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("mutant", MUTANTS, ids=str)
-def test_the_mutant_dies(mutant: Mutant, told: tuple[Tables, DataFrame], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_mutant_dies(mutant: Mutant, told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
     """Some reader is told something else of."""
     mutant.live(monkeypatch)
 
-    assert found(*told) != FOUND
+    assert found(told) != FOUND

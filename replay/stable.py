@@ -96,7 +96,7 @@ def _counted(rows: DataFrame, of: tuple[str, ...]) -> DataFrame:
     """Return the rows with `part`: how many transactions of the producer have ended before, in the log's order."""
     in_order = Window.partitionBy(*of).orderBy(F.coalesce(FIRST_OFFSET, _MARKER), WRITER)
     ended = F.count_if(F.col(_MARKER).isNotNull()).over(in_order.rowsBetween(FIRST, -1))
-    return rows.withColumn(_PART, F.coalesce(ended, F.lit(0)))
+    return rows.withColumn(_PART, ended)
 
 
 def _ends(counted: DataFrame, of: tuple[str, ...]) -> DataFrame:
@@ -120,7 +120,7 @@ def with_last_stable_offset(known: DataFrame, of_logs: DataFrame) -> DataFrame:
     earliest = {name: F.min(first).over(from_the_end) for name, first in begins.items()}
     both = events.unionByName(ends, allowMissingColumns=True).withColumns(earliest)
     hw = F.col(C.HIGH_WATERMARK)
-    is_unknown = (hw < 0) | F.coalesce(hw > F.col("untold"), F.lit(False))
+    is_unknown = F.coalesce(hw > F.col("untold"), F.lit(False))
     unstable = F.greatest(F.coalesce("told", hw), C.LOG_START_OFFSET)
     stable = F.when(is_unknown, F.lit(UNKNOWN_OFFSET)).otherwise(F.least(hw, unstable))
     return both.where(F.col(_IS_EVENT) == 1).withColumn(C.LAST_STABLE_OFFSET, stable).select(

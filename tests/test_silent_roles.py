@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from replay import evidence, order, starts
 from tests.engine import by_topic, profile, replayed
+from tests.mutants import Mutant
 from tests.story import SCENARIOS, load, tell
 from tests.told import REBUILT, disputes, retold
 from tests.twin.histories import combined
@@ -50,12 +52,33 @@ def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(spark: Sp
     assert {name: (row["high_watermark"], row["exactness"]) for name, row in begins.items()} == BEGINS
 
 
-def test_the_hw_of_a_role_is_carried_into_the_next(spark: SparkSession) -> None:
-    """Every story without a line that states it: a leader begins with what it was told, and took, as a follower."""
+MUTANTS = (
+    Mutant(starts._start, "F.coalesce(stated, rebuilt, ", "F.coalesce(stated, ",
+           "no role carries its HW into the next"),
+    Mutant(evidence._is_known_hw, "(_stated_start() >= 0) | ", "F.lit(True) | ", "what nobody states is a HW of -1"),
+    Mutant(order._has_not_grown, "(goes_on | leads) & came", "F.lit(False)", "every response was taken"),
+)  # fmt: skip
+
+
+def silent_stories(spark: SparkSession) -> list[str]:
+    """Where a story is not rebuilt from what is left of its logs without the HW of roles."""
     stories = [load(path) for path in sorted(SCENARIOS.glob("*.txt"))]
     landing = dict(combined(stories))
     landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in SILENT]
     told = retold(spark, stories, landing, of=("leader",))
     words = [word for word in REBUILT if word != "replicas"]
+    return [dispute for story in stories for dispute in disputes(story, told[story.name], words)]
 
-    assert [dispute for story in stories for dispute in disputes(story, told[story.name], words)] == []
+
+def test_the_hw_of_a_role_is_carried_into_the_next(spark: SparkSession) -> None:
+    """Every story without a line that states it: a leader begins with what it was told, and took, as a follower."""
+    assert silent_stories(spark) == []
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("mutant", MUTANTS, ids=str)
+def test_the_mutant_dies(mutant: Mutant, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some story is told otherwise."""
+    mutant.live(monkeypatch)
+
+    assert silent_stories(spark) != []

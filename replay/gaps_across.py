@@ -47,6 +47,7 @@ def gaps_across_cuts(fetched: DataFrame, cut: DataFrame) -> DataFrame:
 
 
 def _in_sessions(fetched: DataFrame) -> DataFrame:
+    """Return the followers' fetches that have a number in their session."""
     return fetched.where((F.col(C.REPLICA_ID) >= 0) & (F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) >= 0))
 
 

@@ -108,6 +108,9 @@ def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
     except click.exceptions.Abort:
         click.echo("tidegauge: interrupted", err=True)
         return ExitCode.COULD_NOT_RUN
+    except SystemExit as exit_:  # of a library: PySpark takes `python -c` for its own tests, and ends it with 0
+        click.echo(f"tidegauge: a library ended the job (exit code {exit_.code}); run it as a program", err=True)
+        return ExitCode.COULD_NOT_RUN
     except Exception as error:  # noqa: BLE001 - Python would exit with 1, and a scheduler read "only warnings"
         if os.environ.get(DEBUG):
             traceback.print_exc()

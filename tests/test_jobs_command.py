@@ -60,7 +60,7 @@ def test_a_folder_that_is_no_capture_is_told_at_once(
     assert not (tmp_path / "lake").exists()
 
 
-def failing(error: Exception) -> click.Command:
+def failing(error: BaseException) -> click.Command:
     """A command that fails."""
 
     @click.command()
@@ -76,10 +76,11 @@ def failing(error: Exception) -> click.Command:
         (AnalysisException("[TABLE_OR_VIEW_NOT_FOUND] no t\n'Project [1]\n+- x"), "[TABLE_OR_VIEW_NOT_FOUND] no t"),
         (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero (--debug shows where)"),
         (KeyError(), "KeyError: no message (--debug shows where)"),
+        (SystemExit(0), "a library ended the job (exit code 0); run it as a program"),
     ],
 )
 def test_any_failure_is_one_line_and_code_3(
-    error: Exception, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    error: BaseException, line: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Python's own 1 would read as "only warnings", so that not even a defect may exit with it."""
     monkeypatch.delenv("TIDEGAUGE_DEBUG", raising=False)

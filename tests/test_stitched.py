@@ -5,14 +5,16 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from replay.begins import begun_anew_untold
 from replay.stitched import stitched
+from replay.stretch_ends import cut_below_starts
 from replay.stretch_terms import terms
 from replay.stretches import stretches
 from replay.timelines import Timelines
-from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
+from schemas.tables import BROKER_STATEMENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from tests.frames import rows
 
 pytestmark = pytest.mark.spark
@@ -23,13 +25,50 @@ def at(second: float) -> datetime:
     return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(seconds=second)
 
 
-def test_a_state_lasts_until_the_next_in_order(spark: SparkSession) -> None:
-    """Replica 1 led epoch 1 and was the last to hear, at 48 s, of epoch 2, which began at 45 s; the cut is at 40 s."""
-    key = {"cluster_id": "c", "topic": "t", "partition": 0}
-    hot = spark.createDataFrame(
+@pytest.fixture
+def hot(spark: SparkSession) -> DataFrame:
+    """A partition that is cut at 40 s."""
+    return spark.createDataFrame(
         [("c", "t", "id", 0, [int(at(40).timestamp())])],
         "cluster_id string, topic string, topic_id string, partition int, cuts array<bigint>",
     )
+
+
+def test_a_cut_below_the_log_start_is_for_one_piece(spark: SparkSession, hot: DataFrame) -> None:
+    """Replica 2's log started at 5 and was cut to 3: it starts there. Replica 3's was moved only after its cut."""
+    key = {"cluster_id": "c", "topic": "t", "topic_id": "id", "partition": 0}
+    cut = stretches(hot, F.lit(1))
+    moved, truncated = "log_start_offset", "truncated_to"
+    lines = [(2, 10, moved, 5), (2, 20, truncated, 6), (3, 20, truncated, 3), (3, 30, moved, 5)]
+
+    def found(*more: tuple[int, int, str, int]) -> int:
+        told = [
+            key | {"broker_id": broker, "event_time": at(second), "kind": kind, "offset": offset}
+            for broker, second, kind, offset in (*lines, *more)
+        ]
+        return cut_below_starts(rows(spark, BROKER_STATEMENTS, *told), cut).count()
+
+    assert found() == 0
+    assert found((2, 25, truncated, 3)) == 1
+
+
+def test_who_kept_its_epoch_untold_is_for_one_piece(spark: SparkSession) -> None:
+    """Of its second process no line states the LEO; of the first one the epoch's first append tells."""
+    kind = "cluster_id string, topic string, topic_id string, partition int, incarnation int"
+    begun = [
+        ("c", "t", "id", 0, 0, None),
+        ("c", "t", "id", 0, 1, 7),
+        ("c", "t", "id", 1, 0, 0),
+        ("c", "t", "id", 1, 1, None),
+    ]
+    frame = spark.createDataFrame(begun, f"{kind}, stated_log_end_offset bigint")
+
+    assert [row["partition"] for row in begun_anew_untold(frame).collect()] == [1]
+
+
+def test_a_state_lasts_until_the_next_in_order(spark: SparkSession, hot: DataFrame) -> None:
+    """Replica 1 led epoch 1 and was the last to hear, at 48 s, of epoch 2, which began at 45 s; the cut is at 40 s."""
+    key = {"cluster_id": "c", "topic": "t", "partition": 0}
     of_replica = key | {"replica_id": 1}
     first, second = ({"topic_id": part} for part in ("id#0", "id#1"))
     states = rows(

@@ -66,7 +66,8 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
             F.col(C.LOG_END_OFFSET).alias("leo"),
             F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
         )
-        tells = is_event_of(i, N.RESPONSE) | leo.isNotNull() | witnessed.isNotNull()
+        # What a witness proves is the least that it has: whether it took its last response, and has more, stays open.
+        tells = is_event_of(i, N.RESPONSE) | leo.isNotNull()
         columns[slot_column(OPEN, i)] = carried(F.when(tells, said), so_far)
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")

@@ -87,6 +87,8 @@ def disputes(story: Story, rebuilt: Told, words: Iterable[str] = REBUILT) -> Ite
     for expected in story.expected:
         known, (left, *_) = rebuilt.at(expected), expected.text.split("|")
         silent |= _cut_or_restarted(left, expected.known)
+        if (fetch := re.search(r"(\d+) fetches", left)) and not _is_refused(expected.known):
+            silent.discard(int(fetch[1]))
         for name in words:
             said = getattr(expected.known, name)
             if said is None or (name == "maximal_isr" and "reject" in left):
@@ -97,8 +99,6 @@ def disputes(story: Story, rebuilt: Told, words: Iterable[str] = REBUILT) -> Ite
                 made = {key: _of_replica(value, made.get(key)) for key, value in said.items()}
             if said != made:
                 yield f"{expected.line_no}: {expected.text.strip()}\n {name}: {made} is rebuilt, not {said}"
-        if (fetch := re.search(r"(\d+) fetches", left)) and not _is_refused(expected.known):
-            silent.discard(int(fetch[1]))
 
 
 def cuts_not_made(story: Story, rebuilt: Told) -> Iterator[str]:

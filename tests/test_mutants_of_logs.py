@@ -1,0 +1,128 @@
+"""Mutants of what a log is: where it starts, whose records it has, how far it is stable, and where it was cut.
+
+Each must be told from the right one by the story that is about it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from pyspark.sql import SparkSession
+
+from replay import (
+    in_sync,
+    lineage,
+    own_states,
+    responses,
+    stable,
+    stated_cuts,
+    throughout,
+    truncations,
+)
+from tests.mutants import Mutant
+from tests.story import SCENARIOS, Story, load
+from tests.told import Told, cuts_not_made, disputes, retold
+from tests.twin.histories import combined
+
+pytestmark = [pytest.mark.spark, pytest.mark.long]
+
+MUTANTS: dict[str, tuple[Mutant, ...]] = {
+    "a_log_given_up_knows_no_transaction_below": (
+        Mutant(stable.transactions, " & (begins >= F.coalesce(GIVEN_UP_AT, F.lit(0)))", "", "a new log is the old one"),
+    ),
+    "a_log_given_up_has_the_rest_of_a_transaction": (
+        Mutant(stable._with_piece, 'F.when(F.size("begun") == 0, 0).otherwise(below)', "F.lit(0)",
+               "a transaction is all there or not at all"),
+    ),
+    "lso_of_a_transaction_that_was_lost_later": (
+        Mutant(stable.transactions, "(begins < F.col(UNTIL)) & ", "", "what was lost later is in every log"),
+    ),
+    "lso_of_a_marker_that_was_lost_later": (
+        Mutant(stable.transactions, "F.when(F.col(_MARKER) < F.col(UNTIL), F.col(_MARKER))", "F.col(_MARKER)",
+               "a marker that was lost ends its transaction"),
+    ),
+    "lso_is_floored_at_the_log_start": (
+        Mutant(stable.with_last_stable_offset, 'F.greatest(F.coalesce("told", hw), C.LOG_START_OFFSET)',
+               'F.coalesce("told", hw)', "the LSO is below the log start"),
+    ),
+    "lso_at_a_new_leader": (
+        Mutant(lineage._with_next, "F.concat(held, own)", "own", "a log holds nothing of its parent's"),
+    ),
+    "a_follower_hw_is_not_below_its_log_start": (
+        Mutant(responses.hw_taken, "F.greatest(up_to_leo, N.OWN_LOG_START)", "up_to_leo",
+               "a HW is below its log's start"),
+    ),
+    "a_log_given_up_starts_with_its_hw": (
+        Mutant(responses.hw_of_empty, "is_event(EventType.FETCH) & is_empty", "F.lit(False)", "a new log has no HW"),
+    ),
+    "follower_hw_goes_down": (
+        Mutant(own_states._with_what_is_told, ".when(response & taken, hw_taken())", "", "responses bring no HW"),
+    ),
+    "a_dropped_replica_is_forgotten": (
+        Mutant(own_states.with_own_state, "F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))",
+               "F.lit(False)",
+               "a replica that was dropped keeps its log"),
+    ),
+    "two_rounds_to_find_where_logs_part": (
+        Mutant(truncations._from_where_the_last_ended, "F.when(goes_on, last_to)", "F.when(F.lit(False), last_to)",
+               "the second round cuts what the first has cut"),
+    ),
+    "a_witness_of_the_smaller_isr": (
+        Mutant(throughout.throughout, "F.when(left, mask.bitwiseAND(~(1 << i)))", "F.when(F.lit(False), mask)",
+               "who left the ISR in between had to fetch"),
+    ),
+    "a_witness_lowers_nobody": (
+        Mutant(own_states.with_own_state, "is_event_of(i, N.RESPONSE) | leo.isNotNull()",
+               "is_event_of(i, N.RESPONSE) | leo.isNotNull() | witnessed.isNotNull()",
+               "a bound is all that a replica has"),
+    ),
+    "a_replica_that_registered_anew_is_not_waited_for": (
+        Mutant(in_sync.is_eligible, "F.col(slot_column(N.IS_REREGISTERED, slot))", "F.lit(False)",
+               "a broker epoch is no matter"),
+    ),
+    "a_replica_without_broker_epochs_is_waited_for": (
+        Mutant(in_sync.is_eligible, "F.lit(profile.states_broker_epochs) & ", "", "every fetch states a broker epoch"),
+    ),
+    "h_truncation_to_the_hw_loses_a_committed_record": (
+        Mutant(stated_cuts._said, "methods[aim]", 'F.lit(None).cast("string")', "no line tells why a replica cuts"),
+    ),
+}  # fmt: skip
+"""By the story that notices."""
+
+
+def wrong(story: Story, told: Told) -> Iterator[str]:
+    """What is rebuilt otherwise than the story says, or the twin of its truncations: replica, LEO after, method."""
+    yield from disputes(story, told)
+    yield from cuts_not_made(story, told)
+    twins = [row for cluster in story.clusters.values() for row in cluster.rows.truncations]
+    made, had = (
+        Counter((row["replica_id"], row["to_offset"], row["method"]) for row in of) for of in (told.truncations, twins)
+    )
+    yield from (f"cut: {cut}" for cut in (made - had) + (had - made))
+
+
+@pytest.fixture(scope="module")
+def stories() -> dict[str, Story]:
+    """The stories that notice, by name."""
+    return {name: load(SCENARIOS / f"{name}.txt") for name in MUTANTS}
+
+
+def test_the_right_one_is_wrong_nowhere(spark: SparkSession, stories: dict[str, Story]) -> None:
+    """Else a mutant would die of something else."""
+    told = retold(spark, stories.values(), combined(list(stories.values())))
+
+    assert [dispute for name, story in stories.items() for dispute in wrong(story, told[name])] == []
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_the_mutants_die(
+    name: str, spark: SparkSession, stories: dict[str, Story], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The story is rebuilt wrongly by each of them."""
+    story = stories[name]
+    for mutant in MUTANTS[name]:
+        with monkeypatch.context() as patch:
+            mutant.live(patch)
+            assert list(wrong(story, retold(spark, [story], story.landing)[name])) != [], mutant

@@ -1,4 +1,4 @@
-"""Rules of findings: what the engine looks for in whole histories and must not find (`replay/incidents.py`)."""
+"""Rules of findings: what the engine looks for in whole histories and must not find (`replay/findings/incidents.py`)."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from expectations.subjects import Tables
-from replay.order import CLOCK_ERROR_US
+from replay.order.clock import CLOCK_ERROR_US
 from replay.readable import READABLE, readable
 from schemas import columns as C
 from schemas import tables as T

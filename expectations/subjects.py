@@ -110,7 +110,8 @@ def leader_events(tables: Tables) -> DataFrame:
         LEADER_IS_MEMBER: F.expr(f"if(size({C.ISR}) > 0, array_contains({C.ISR}, {C.LEADER_ID}), NULL)"),
     }
     rows = tables[T.LEADER_TIMELINE.name].withColumns({str(name): column for name, column in known.items()})
-    is_exact = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)  # else no request log: see `replay.bounds`
+    # Else there is no request log: see `replay.states.bounds`.
+    is_exact = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
     rows = rows.withColumn("exact_leo", F.when(is_exact, F.col(C.LOG_END_OFFSET)))
     before = in_history.rowsBetween(Window.unboundedPreceding, -1)
     is_same_epoch = F.lag(C.LEADER_EPOCH).over(in_history) == F.col(C.LEADER_EPOCH)

@@ -6,8 +6,8 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from expectations.subjects import Subject, Tables
-from replay.elections import members
-from replay.findings import text
+from replay.findings.elections import members
+from replay.findings.finding import text
 from schemas import columns as C
 from schemas import tables as T
 

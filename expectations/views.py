@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from expectations.invariants import INVARIANTS
 from expectations.subjects import Subject
-from replay.views import View
+from replay.views.catalog import View
 
 
 def view_of(subject: Subject) -> View:

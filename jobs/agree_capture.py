@@ -20,8 +20,8 @@ from jobs.progress import print_table, say
 from jobs.run_config import Configured
 from jobs.step_table import HEAD, lines_of, timed
 from jobs.warehouse import Warehouse
-from replay.agreement import agreement, summary
-from replay.known_otherwise import AT_MS, OF, WHAT
+from replay.agreement.compared import agreement, summary
+from replay.agreement.known_otherwise import AT_MS, OF, WHAT
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 
@@ -34,7 +34,7 @@ AROUND = 5
 
 
 def compare(warehouse: Warehouse, cluster_id: str | None, truth: Path) -> DataFrame:
-    """One row per value that was stated or rebuilt: `replay.agreement.agreement`."""
+    """One row per value that was stated or rebuilt: `replay.agreement.compared.agreement`."""
     said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth.absolute()))
     leaders, replicas, cuts = (
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)

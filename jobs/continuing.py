@@ -13,15 +13,15 @@ from jobs.replay_marks import last_mark
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
-from replay.continued import additions, unlike
-from replay.gaps_across import gaps_across
+from replay.events.shown import untold_isrs
+from replay.events.silence import silent_moments
+from replay.going_on.continued import additions, unlike
+from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
+from replay.going_on.tail import is_later, tail_of
 from replay.keep import Keep
-from replay.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.profile import Profile
-from replay.settled import Settled, settled_leaderships, up_to
-from replay.shown import untold_isrs
-from replay.silence import silent_moments
-from replay.tail import is_later, tail_of
+from replay.states.settled import Settled, settled_leaderships, up_to
+from replay.stretches.gaps_across import gaps_across
 from replay.timelines import Timelines, reconstruct
 from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, TRUNCATIONS

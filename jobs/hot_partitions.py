@@ -5,8 +5,8 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 
 from jobs.new_rows import Landed
-from replay.hot import hot_partitions, hot_stretches, may_be_cut, request_counts
 from replay.profile import Profile
+from replay.stretches.hot import hot_partitions, hot_stretches, may_be_cut, request_counts
 from schemas.tables import FETCH_EVENTS
 
 HOT_ROWS = "spark.tidegauge.hotRows"
@@ -16,7 +16,7 @@ _DEFAULT_HOT_ROWS = "300000"
 
 
 def stretches_to_replay(landed: Landed, profile: Profile, assigned: DataFrame) -> DataFrame | None:
-    """The stretches of hot partitions, as `replay.stretches.stretches`; None where there are none.
+    """The stretches of hot partitions, as `replay.stretches.cut.stretches`; None where there are none.
 
     `assigned` is `replay.assignment.assignments`.
     """

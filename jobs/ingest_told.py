@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from jobs.progress import say
 from jobs.warehouse import Warehouse
-from replay.sources_found import rejected_shapes
+from replay.views.sources_found import rejected_shapes
 from schemas.columns import REASON
 from schemas.tables import REJECTED_LINES
 from sources.coverage import Found

@@ -40,7 +40,7 @@ def new_rows(warehouse: Warehouse, cluster_id: str, landed: Landed, protocol: Pr
     old_roles = landed[LEADER_CHANGES.name].where(~is_new)
     broker = [str(C.BROKER_ID)]
     first_heard = new[LEADER_CHANGES.name].join(old_roles.select(*broker).distinct(), broker, "left_anti")
-    # A leader that was silent was made up from the metadata log (`replay.untold`): now it tells by itself.
+    # A leader that was silent was made up from the metadata log (`replay.events.untold`): now it tells by itself.
     told_for = not landed[METADATA_CHANGES.name].isEmpty()
     require(not (told_for and not first_heard.isEmpty()), "a broker is heard for the first time")
     return new | {table.name: _not_yet_told(new[table.name], landed[table.name].where(~is_new)) for table in _RECORDS}

@@ -21,7 +21,7 @@ from jobs.run_config import Configured
 from jobs.session import describe
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay, whole_replay
-from replay.incidents import incidents
+from replay.findings.incidents import incidents
 from replay.keep import Keep
 from replay.profile import Profile
 from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELINE_TABLES, TRUNCATIONS, Table

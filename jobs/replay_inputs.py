@@ -10,13 +10,13 @@ from pyspark.sql import functions as F
 
 from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
-from replay.leaderships import leaderships, roles_with_loads
+from replay.events.leaderships import leaderships, roles_with_loads
+from replay.events.requested import requests_of_controllers
+from replay.events.shown import untold_isrs
+from replay.events.silence import silent_moments
+from replay.events.tenures import tenure_facts
+from replay.events.untold import with_untold_leaderships
 from replay.profile import Profile, profile_for
-from replay.requested import requests_of_controllers
-from replay.shown import untold_isrs
-from replay.silence import silent_moments
-from replay.tenures import tenure_facts
-from replay.untold import with_untold_leaderships
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
 from sources.broker_settings import KAFKA_VERSION

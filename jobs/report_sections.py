@@ -11,7 +11,7 @@ from jobs import report_lines as lines
 from jobs import report_queries as queries
 from jobs.report_charts import Mark, Point, chart
 from jobs.warehouse import Warehouse, literal_of
-from replay.spans import END_HW, END_LEO, SPAN, START_HW, START_LEO, at_both_ends
+from replay.findings.spans import END_HW, END_LEO, SPAN, START_HW, START_LEO, at_both_ends
 from schemas import columns as C
 from schemas import tables as T
 from schemas.questions import QUESTIONS, Question

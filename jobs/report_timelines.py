@@ -22,7 +22,7 @@ from jobs.report_sections import Section, section
 from jobs.run_config import Configured
 from jobs.session import describe
 from jobs.warehouse import Warehouse
-from replay.views import VIEWS
+from replay.views.catalog import VIEWS
 from schemas.kinds import Status
 
 

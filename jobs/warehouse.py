@@ -21,7 +21,7 @@ from jobs.command import CLUSTER_ID
 from jobs.errors import CouldNotRunError
 from jobs.places import Database, Folder, Place
 from jobs.session import describe
-from replay.views import VIEWS, View
+from replay.views.catalog import VIEWS, View
 from schemas import columns as C
 from schemas.functions import FUNCTIONS, Function
 from schemas.tables import ALL_TABLES, Table, searched

@@ -24,9 +24,9 @@ from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.profile import Truncation
 from replay.timelines import reconstruct
-from replay.what_if import what_if as truncated_by
-from replay.what_if_hw import as_if, differences
-from replay.what_if_steps import steps
+from replay.what_if.high_watermark import as_if, differences
+from replay.what_if.steps import steps
+from replay.what_if.truncation import what_if as truncated_by
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, WHAT_IF_OUTCOMES, WHAT_IF_TIMELINE
 

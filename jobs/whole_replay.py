@@ -14,19 +14,19 @@ from jobs.new_rows import Landed
 from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import describe
-from replay.apart import only, put_in_place
 from replay.assignment import assignments
-from replay.begins import begun_anew_untold
-from replay.gaps_across import gaps_across_cuts
+from replay.events.leaderships import leaderships, roles_with_loads
 from replay.keep import Keep
-from replay.leader_rows import undoubted
-from replay.leaderships import leaderships, roles_with_loads
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
-from replay.stitched import stitched
-from replay.stretch_ends import at_moments, cut_below_starts, moments, unstitched
-from replay.stretch_terms import Terms, terms
-from replay.stretches import split
+from replay.states.begins import begun_anew_untold
+from replay.states.leader_rows import undoubted
+from replay.stretches.apart import only, put_in_place
+from replay.stretches.cut import split
+from replay.stretches.ends import at_moments, cut_below_starts, moments, unstitched
+from replay.stretches.gaps_across import gaps_across_cuts
+from replay.stretches.stitched import stitched
+from replay.stretches.terms import Terms, terms
 from replay.timelines import Timelines, reconstruct, shown
 from schemas import columns as C
 from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, PRODUCE_EVENTS
@@ -62,7 +62,7 @@ _MOST_MOMENTS = 400
 def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, keep: Keep) -> Timelines:
     """The timelines with hot partitions cut into stretches; those of which two do not meet are replayed apart.
 
-    `cut` is `replay.stretches.stretches`.
+    `cut` is `replay.stretches.cut.stretches`.
     """
     with step("replay hot partitions") as replaying:
         pieces = split(landed, cut)

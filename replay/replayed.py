@@ -15,31 +15,31 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import named
-from replay.bounds import with_bounds
-from replay.ends import ends
-from replay.events import events
-from replay.evidence import decided_by_evidence
+from replay.events.ends import ends
+from replay.events.gathered import events
+from replay.events.leaderships import leaderships, roles_with_loads, with_context
+from replay.events.placed import placed
+from replay.events.responses import with_responses
+from replay.events.restarts import follower_restarts
+from replay.events.shown import with_shown_leaderships
+from replay.events.told import told_by_leaders
+from replay.events.untold import with_untold_leaderships
 from replay.keep import Keep, as_it_is, kept_as_few
-from replay.leader import remembered
-from replay.leader_rows import with_high_watermark
-from replay.leaderships import leaderships, roles_with_loads, with_context
-from replay.lineage import lineages
-from replay.log_ends import log_ends
-from replay.log_starts import GIVEN_UP_AT, with_told_log_start
-from replay.order import ordered_by_clock
-from replay.placed import placed
+from replay.order.clock import ordered_by_clock
+from replay.order.evidence import decided_by_evidence
 from replay.profile import Profile
-from replay.replica_rows import IN_ORDER_OF_REPLICA, replica_states
-from replay.responses import with_responses
-from replay.restarts import follower_restarts
 from replay.settings import with_min_isr_changes
-from replay.settled import Settled, numbered_on, with_risen
-from replay.shown import with_shown_leaderships
-from replay.stable import transactions, with_last_stable_offset
-from replay.starts import last_responses, leadership_starts
-from replay.told import told_by_leaders
-from replay.told_replicas import told_replicas, with_told_replicas
-from replay.untold import with_untold_leaderships
+from replay.states.bounds import with_bounds
+from replay.states.leader import remembered
+from replay.states.leader_rows import with_high_watermark
+from replay.states.lineage import lineages
+from replay.states.log_ends import log_ends
+from replay.states.log_starts import GIVEN_UP_AT, with_told_log_start
+from replay.states.replica_rows import IN_ORDER_OF_REPLICA, replica_states
+from replay.states.settled import Settled, numbered_on, with_risen
+from replay.states.stable import transactions, with_last_stable_offset
+from replay.states.starts import last_responses, leadership_starts
+from replay.states.told_replicas import told_replicas, with_told_replicas
 from schemas import columns as C
 from schemas import tables as T
 

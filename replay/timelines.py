@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pyspark.sql import DataFrame
 
 from replay.keep import Keep, as_it_is
-from replay.leader_rows import leader_timeline
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
-from replay.replica_rows import replica_timeline
-from replay.settled import Settled
-from replay.truncations import truncations
+from replay.states.leader_rows import leader_timeline
+from replay.states.replica_rows import replica_timeline
+from replay.states.settled import Settled
+from replay.states.truncations import truncations
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ from pyspark.sql import functions as F
 
 from jobs import whole_replay
 from replay.assignment import assignments
-from replay.continued import additions, is_in_force, unlike
-from replay.gaps_across import gaps_across
+from replay.going_on.continued import additions, is_in_force, unlike
+from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
+from replay.going_on.tail import tail_of
 from replay.keep import Keep
-from replay.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.profile import Profile
-from replay.settled import Settled, settled_leaderships, up_to
-from replay.stretches import stretches
-from replay.tail import tail_of
+from replay.states.settled import Settled, settled_leaderships, up_to
+from replay.stretches.cut import stretches
+from replay.stretches.gaps_across import gaps_across
 from replay.timelines import Timelines, reconstruct
 from tests.engine import Row, each_by_its_own, landed_from, profile
 from tests.story import Story

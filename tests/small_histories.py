@@ -9,10 +9,10 @@ from typing import Any
 
 from pyspark.sql import DataFrame, SparkSession
 
-from replay.cutters import with_last_contact
+from replay.findings.cutters import with_last_contact
+from replay.findings.losses import losses
+from replay.findings.spans import contacts, spans
 from replay.keep import Keep
-from replay.losses import losses
-from replay.spans import contacts, spans
 from schemas import tables as T
 from tests.checked_rows import Given, became_leader
 from tests.frames import rows
@@ -24,7 +24,7 @@ Findings = dict[str, set[tuple[Any, ...]]]
 
 @dataclass(frozen=True)
 class Told:
-    """What is told of all histories, and what finders share, as `replay.incidents` makes it."""
+    """What is told of all histories, and what finders share, as `replay.findings.incidents` makes it."""
 
     landed: Mapping[str, DataFrame]
     led: DataFrame

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, Row, SparkSession
 
 from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA, agrees, disagreements
 from jobs.step_table import lines_of, step_rows
-from replay.agreement import agreement, summary
+from replay.agreement.compared import agreement, summary
 from schemas import tables as T
 from tests.checked_rows import BEGIN, event, state
 from tests.frames import rows

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
-from replay import cuts
-from replay.cuts import cuts_below_high_watermark
+from replay.findings import cuts
+from replay.findings.cuts import cuts_below_high_watermark
 from schemas import tables as T
 from tests.checked_rows import Given, at, event, state
 from tests.incident_histories import cut, led

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from replay.divergence import of_dumps
+from replay.findings.divergence import of_dumps
 from schemas.tables import SEGMENT_BATCHES
 from tests.frames import rows
 

@@ -10,7 +10,7 @@ from pyspark.sql import Row, SparkSession
 
 from jobs.keeping import keeping
 from replay.assignment import assignments
-from replay.incidents import incidents
+from replay.findings.incidents import incidents
 from replay.timelines import reconstruct
 from tests.engine import each_by_its_own, landed_from, profile
 from tests.story import tell

@@ -17,7 +17,7 @@ from jobs.errors import ExitCode
 from jobs.generate_events import main, write_truth
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
-from replay.agreement import agreement, summary
+from replay.agreement.compared import agreement, summary
 from replay.assignment import assignments
 from replay.timelines import reconstruct
 from schemas.tables import LANDING_TABLES

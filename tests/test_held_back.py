@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from replay.held_back import held_back
+from replay.findings.held_back import held_back
 from schemas.tables import LEADER_TIMELINE
 from tests.checked_rows import event
 from tests.frames import rows

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from replay.hot import PIECES, REACH_US, hot_partitions, may_be_cut
 from replay.profile import profile_for
+from replay.stretches.hot import PIECES, REACH_US, hot_partitions, may_be_cut
 from schemas import columns as C
 
 if TYPE_CHECKING:

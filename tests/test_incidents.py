@@ -10,7 +10,7 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
-from replay.incidents import incidents
+from replay.findings.incidents import incidents
 from replay.profile import Profile, Truncation
 from schemas import tables as T
 from tests.checked_rows import Given, at, became_leader

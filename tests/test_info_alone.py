@@ -13,7 +13,7 @@ from pyspark.sql import SparkSession
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
-from replay.incidents import incidents
+from replay.findings.incidents import incidents
 from replay.timelines import reconstruct
 from schemas.columns import NO_BOUND
 from tests.bounds import leader_high_watermarks, leader_intervals, outside, replica_intervals, replica_values

@@ -6,8 +6,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from replay.lineage import BEYOND
-from replay.log_starts import CUT_TO, FIRST_LOG_START, TOLD_LOG_START, log_start_before
+from replay.states.lineage import BEYOND
+from replay.states.log_starts import CUT_TO, FIRST_LOG_START, TOLD_LOG_START, log_start_before
 
 pytestmark = pytest.mark.spark
 

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
-from replay import parted_followers, parted_logs
-from replay.divergence import divergences
+from replay.findings import parted_followers, parted_logs
+from replay.findings.divergence import divergences
 from replay.profile import Profile, Truncation
 from schemas import tables as T
 from tests.checked_rows import Given, at, event, state

@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
-from replay import losses
+from replay.findings import losses
 from schemas import tables as T
 from tests.checked_rows import Given, at, event, state
 from tests.incident_histories import changes, cut, led

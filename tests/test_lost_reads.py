@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
-from replay import consumers
-from replay.consumers import reads_of_lost_records
+from replay.findings import consumers
+from replay.findings.consumers import reads_of_lost_records
 from schemas import tables as T
 from tests.checked_rows import Given, event
 from tests.incident_histories import fetch, led, read

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from pyspark.sql import SparkSession
 
-from replay import truncations
+from replay.states import truncations
 from tests.engine import by_topic, each_by_its_own, profile, replayed
 from tests.mutants import Mutant
 from tests.story import tell

@@ -11,16 +11,10 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import SparkSession
 
-from replay import (
-    in_sync,
-    lineage,
-    own_states,
-    responses,
-    stable,
-    stated_cuts,
-    throughout,
-    truncations,
-)
+from replay import in_sync
+from replay.events import responses
+from replay.order import throughout
+from replay.states import lineage, own_states, stable, stated_cuts, truncations
 from tests.mutants import Mutant
 from tests.story import SCENARIOS, Story, load
 from tests.told import Told, cuts_not_made, disputes, retold

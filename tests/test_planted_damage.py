@@ -17,10 +17,10 @@ from expectations.verdict import Judgement, PartitionVerdict, Verdict, Violation
 from jobs.check_run import exit_code
 from jobs.errors import ExitCode
 from jobs.keeping import keeping
-from replay.findings import with_id
-from replay.incidents import incidents
+from replay.findings.finding import with_id
+from replay.findings.incidents import incidents
+from replay.findings.session_gaps import session_gaps
 from replay.profile import Profile
-from replay.session_gaps import session_gaps
 from schemas import tables as T
 from schemas.kinds import Severity, Status
 from tests.checked_rows import at, read_file, version

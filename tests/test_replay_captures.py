@@ -11,8 +11,8 @@ import pytest
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
-from replay.epoch_caches import MADE_OF, leader_epoch_caches
 from replay.timelines import reconstruct
+from replay.views.epoch_caches import MADE_OF, leader_epoch_caches
 from schemas.tables import LANDING_TABLES, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from tests.captured import Tables, union
 from tests.conftest import CAPTURES

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from replay.leaderships import leaderships, roles_with_loads
+from replay.events.leaderships import leaderships, roles_with_loads
+from replay.events.tenures import tenure_facts
 from replay.profile import profile_for
-from replay.tenures import tenure_facts
 from schemas import columns as C
 from schemas.kinds import StatementKind
 from tests.engine import (

@@ -12,16 +12,16 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import assignments
-from replay.ends import ends
-from replay.leader import remembered
-from replay.leader_rows import leader_timeline, with_high_watermark
-from replay.leaderships import leaderships, roles_with_loads
-from replay.log_starts import with_told_log_start
+from replay.events.ends import ends
+from replay.events.leaderships import leaderships, roles_with_loads
+from replay.events.restarts import follower_restarts
 from replay.profile import Profile
 from replay.replayed import ordered_events
-from replay.replica_rows import IN_ORDER_OF_REPLICA
-from replay.restarts import follower_restarts
-from replay.starts import last_responses, leadership_starts
+from replay.states.leader import remembered
+from replay.states.leader_rows import leader_timeline, with_high_watermark
+from replay.states.log_starts import with_told_log_start
+from replay.states.replica_rows import IN_ORDER_OF_REPLICA
+from replay.states.starts import last_responses, leadership_starts
 from replay.timelines import reconstruct
 from schemas import columns as C
 from schemas.tables import BROKER_STATEMENTS

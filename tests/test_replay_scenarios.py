@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from replay.leaderships import leaderships, roles_with_loads
-from replay.tenures import tenure_facts
+from replay.events.leaderships import leaderships, roles_with_loads
+from replay.events.tenures import tenure_facts
 from schemas.tables import BROKER_STATEMENTS
 from tests.engine import landed_from
 from tests.story import SCENARIOS, Story, load

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
-from replay.leaderships import leaderships, roles_with_loads
-from replay.requested import requests_of_controllers, with_requested
+from replay.events.leaderships import leaderships, roles_with_loads
+from replay.events.requested import requests_of_controllers, with_requested
 from schemas import tables as T
 from tests.frames import rows
 from tests.twin.rows import at

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from expectations.reads import IS_BELOW_BY_THEN
 from expectations.record_subjects import IS_RECORDED, fetches
 from replay.profile import Profile
-from replay.what_if_hw import differences
+from replay.what_if.high_watermark import differences
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
 from tests.checked_rows import HERE, Given, at, became_leader, event, fetched, frames

@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from replay import evidence, order, starts
+from replay.order import clock as order
+from replay.order import evidence
+from replay.states import starts
 from tests.engine import by_topic, profile, replayed
 from tests.mutants import Mutant
 from tests.story import SCENARIOS, load, tell

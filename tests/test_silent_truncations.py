@@ -9,8 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
-from replay import silent_cuts
-from replay.silent_cuts import silent_truncations
+from replay.findings import silent_cuts
+from replay.findings.silent_cuts import silent_truncations
 from schemas import tables as T
 from tests.checked_rows import Given, at, event, state, stated_start
 from tests.incident_histories import changes, cut, led

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from pyspark.sql import SparkSession
 
-from replay.views import VIEWS
+from replay.views.catalog import VIEWS
 from schemas import tables as T
 from schemas.functions import FUNCTIONS
 from tests.checked_rows import HERE, appended, at, event, lost

@@ -8,11 +8,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from replay.begins import begun_anew_untold
-from replay.stitched import stitched
-from replay.stretch_ends import cut_below_starts
-from replay.stretch_terms import terms
-from replay.stretches import stretches
+from replay.states.begins import begun_anew_untold
+from replay.stretches.cut import stretches
+from replay.stretches.ends import cut_below_starts
+from replay.stretches.stitched import stitched
+from replay.stretches.terms import terms
 from replay.timelines import Timelines
 from schemas.tables import BROKER_STATEMENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from tests.frames import rows

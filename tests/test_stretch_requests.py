@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
-from replay.stretch_requests import EVER_US, SECOND_US, requests
+from replay.stretches.requests import EVER_US, SECOND_US, requests
 
 pytestmark = pytest.mark.spark
 

@@ -8,13 +8,13 @@ from typing import Any
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from replay.commits import commit_latency, commit_times
-from replay.exposure import exposure
-from replay.flapping import isr_flapping
-from replay.held_back import high_watermark_held
-from replay.positions import consumer_positions
-from replay.states import leader_states
-from replay.views import VIEWS
+from replay.findings.held_back import high_watermark_held
+from replay.views.catalog import VIEWS
+from replay.views.commits import commit_latency, commit_times
+from replay.views.exposure import exposure
+from replay.views.flapping import isr_flapping
+from replay.views.positions import consumer_positions
+from replay.views.states import leader_states
 from schemas import tables as T
 from tests.checked_rows import HERE, Given, at, event
 from tests.frames import rows

@@ -11,9 +11,9 @@ from jobs.keeping import keeping
 from replay.assignment import assignments
 from replay.profile import Truncation
 from replay.timelines import reconstruct
-from replay.what_if import what_if
-from replay.what_if_hw import as_if, differences
-from replay.what_if_steps import steps
+from replay.what_if.high_watermark import as_if, differences
+from replay.what_if.steps import steps
+from replay.what_if.truncation import what_if
 from tests.engine import each_by_its_own, landed_from, profile
 from tests.story import SCENARIOS, load
 from tests.twin.histories import combined

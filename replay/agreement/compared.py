@@ -1,0 +1,119 @@
+"""Rebuilt against stated: what the brokers said at DEBUG and TRACE beside the timelines, value by value.
+
+A value is compared once per leadership it belongs to. What the timelines know between bounds only is neither found nor
+extra, and neither are values that a broker had for another reason than the one compared (`known_otherwise`).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.agreement.known_otherwise import AT_MS, EPOCH, VALUE, WHAT, known_otherwise, said, without_epoch
+from schemas import columns as C
+from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
+from schemas.kinds import EventType, Exactness, Method, Role
+
+
+def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
+    """One row per value that was stated or rebuilt: `OF`, `offset`, `stated_ms`, `rebuilt_ms` (NULL where it was not).
+
+    `is_bounded` tells a value that no line bears witness to: a step of the HW that only a bounded row covers, a remote
+    LEO that a leader heard of just before its process ended.
+
+    `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica); the
+    others are the timelines. Internal topics are left out: their statements are not kept.
+    """
+    stated = _stated(truth).groupBy(*VALUE).agg(F.min(AT_MS).alias("stated_ms"))
+    rebuilt = _rebuilt(leaders, replicas, cuts).groupBy(*VALUE).agg(F.min(AT_MS).alias("rebuilt_ms"))
+    both = stated.join(rebuilt, VALUE, "full")
+    otherwise = known_otherwise(truth, leaders).distinct().withColumn("otherwise", F.lit(True))
+    known = both.join(otherwise, VALUE, "left")
+    compared = known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
+    both_ways = compared.join(_bounds(leaders), EPOCH, "left").join(_last_heard(leaders), EPOCH, "left")
+    return both_ways.withColumn("is_bounded", _is_bounded() | _was_in_flight()).drop("bounds", "last")
+
+
+def _bounds(leaders: DataFrame) -> DataFrame:
+    """One row per leader epoch with bounded rows: `bounds`, from where to where they reach."""
+    bounded = leaders.where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value)
+    reach = F.struct(F.col(C.HIGH_WATERMARK_LOW).alias("low"), F.col(C.HIGH_WATERMARK_HIGH).alias("high"))
+    return bounded.groupBy(*EPOCH).agg(F.collect_set(reach).alias("bounds"))
+
+
+def _is_bounded() -> Column:
+    """Return whether the value is a step of the HW that was not rebuilt, but lies within the bounds of some row."""
+    within = F.exists("bounds", lambda it: F.col(C.OFFSET).between(it["low"], it["high"]))
+    missing = (F.col(WHAT) == "leader_hw") & F.col("rebuilt_ms").isNull()
+    return missing & F.coalesce(within, F.lit(False))
+
+
+def _last_heard(leaders: DataFrame) -> DataFrame:
+    """One row per leader epoch whose leader's process ended: `last`, the remote LEOs and the LEO as far as is known."""
+    ended = leaders.where(F.col(C.EVENT_TYPE) == EventType.RESTART.value)
+    known = F.struct(F.col(C.REMOTE_LEO_MAP).alias("heard"), F.col(C.LOG_END_OFFSET).alias("leo"))
+    return ended.groupBy(*EPOCH).agg(F.max_by(known, C.EVENT_SEQ).alias("last"))
+
+
+def _was_in_flight() -> Column:
+    """Return whether the value is a remote LEO, not rebuilt, past the last one known of a process that ended."""
+    last = F.col("last")
+    heard = F.coalesce(F.try_element_at(last["heard"], F.col(C.REPLICA_ID)), F.lit(UNKNOWN_OFFSET))
+    missing = (F.col(WHAT) == "remote_leo") & F.col("rebuilt_ms").isNull()
+    return missing & F.coalesce((F.col(C.OFFSET) > heard) & (F.col(C.OFFSET) <= last["leo"]), F.lit(False))
+
+
+def summary(values: DataFrame) -> DataFrame:
+    """One row per kind of value and partition: how many were stated, found, bounded, missing, extra; time error, ms."""
+    stated, rebuilt = F.col("stated_ms").isNotNull(), F.col("rebuilt_ms").isNotNull()
+    bounded = stated & F.col("is_bounded")
+    error = F.abs(F.col("rebuilt_ms") - F.col("stated_ms"))
+    return values.groupBy(WHAT, C.TOPIC, C.PARTITION).agg(
+        F.count_if(stated).alias("stated"),
+        F.count_if(stated & rebuilt).alias("found"),
+        F.count_if(bounded).alias("bounded"),
+        F.count_if(stated & ~rebuilt & ~bounded).alias("missing"),
+        F.count_if(rebuilt & ~stated).alias("extra"),
+        F.percentile(error, F.lit(0.5)).alias("p50_ms"),
+        F.percentile(error, F.lit(0.99)).alias("p99_ms"),
+    )
+
+
+def _stated(truth: DataFrame) -> DataFrame:
+    """One row per statement that is compared."""
+    nobody = F.lit(NO_REPLICA)
+    rises = truth.where(F.col("to") > F.col("from"))
+    return (
+        said(rises, "leader_hw", nobody)
+        .unionByName(said(truth, "remote_leo", F.col("replica")))
+        .where(F.col(C.LEADER_EPOCH).isNotNull())
+        .unionByName(without_epoch(said(truth, "follower_hw", F.col("replica"))))
+        .unionByName(without_epoch(said(truth, "truncate", F.col("broker"))))
+    )
+
+
+def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
+    """One row per value of the timelines that is compared."""
+
+    def values(rows: DataFrame, what: str, epoch: Column, replica: Column, offset: Column, time: str) -> DataFrame:
+        """One row per value: what it is, of which partition, epoch and replica, the offset, and when."""
+        public = rows.where(~F.col(C.TOPIC).startswith("__"))
+        return public.select(
+            F.lit(what).alias(WHAT), C.TOPIC, C.PARTITION, epoch.cast("int").alias(C.LEADER_EPOCH),
+            replica.alias(C.REPLICA_ID), offset.alias(C.OFFSET), (F.unix_micros(time) / 1000).alias(AT_MS),
+        )  # fmt: skip
+
+    epoch, any_epoch = F.col(C.LEADER_EPOCH), F.lit(-1)
+    exact = leaders.where((F.col(C.EXACTNESS) != Exactness.BOUNDED.value) & (F.col(C.HIGH_WATERMARK) >= 0))
+    entries = leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo")).where("leo >= 0")
+    # Of a log that was shorter when it was loaded no such line tells.
+    cut_by_lines = cuts.where(F.col(C.METHOD) != Method.RESTART.value)
+    followers = replicas.where((F.col(C.ROLE) == Role.FOLLOWER.value) & (F.col(C.HIGH_WATERMARK) >= 0))
+    return (
+        values(exact, "leader_hw", epoch, F.lit(NO_REPLICA), F.col(C.HIGH_WATERMARK), C.EVENT_TIME)
+        .unionByName(values(entries, "remote_leo", epoch, F.col("of"), F.col("leo"), C.EVENT_TIME))
+        .unionByName(
+            values(followers, "follower_hw", any_epoch, F.col(C.REPLICA_ID), F.col(C.HIGH_WATERMARK), C.VALID_FROM)
+        )
+        .unionByName(values(cut_by_lines, "truncate", any_epoch, F.col(C.REPLICA_ID), F.col(C.TO_OFFSET), C.EVENT_TIME))
+    )

@@ -1,0 +1,59 @@
+"""Fencing as events of the partitions it bears on: a fenced replica, or one shutting down, may not join the ISR.
+
+The metadata log tells of brokers, once; each leadership gets a row at its begin and one a change while it lasts.
+Source: `Partition.isReplicaIsrEligible` (P:1056); one that registered anew is not eligible before it fetches again, for
+the leader has only its old broker epoch. The record's time is the controller's clock: good to milliseconds.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.events.leaderships import START_US
+from replay.names import INCARNATION
+from schemas import columns as C
+
+FENCED = "fenced"
+"""array<int>: the brokers that are fenced or shutting down from the event on."""
+REGISTERED = "registered"
+"""array<int>: the brokers that registered under another broker epoch (a new process) with the event."""
+AT_US = "at_us"
+
+
+def fencings(begun: DataFrame, registrations: DataFrame) -> DataFrame:
+    """One row per leadership, and per registration during it: partition key, epoch, leader, `at_us`, `fenced`."""
+    history = _history(registrations)
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, INCARNATION)
+    lasting = begun.withColumn("end_us", F.lead(START_US).over(in_order))
+    known = lasting.join(F.broadcast(history), C.CLUSTER_ID)
+    during = F.filter(
+        F.transform("history", lambda it: it["us"]),
+        lambda us: (us > F.col(START_US)) & (F.col("end_us").isNull() | (us < F.col("end_us"))),
+    )
+    each = known.withColumn(AT_US, F.explode(F.array_union(F.array(F.col(START_US)), during)))
+    anew = F.filter("history", lambda it: (it["us"] == F.col(AT_US)) & it["is_new"])
+    return each.withColumns(
+        {FENCED: _fenced_at(F.col(AT_US)), REGISTERED: F.transform(anew, lambda it: it[C.BROKER_ID])}
+    ).select(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.LEADER_ID).alias(C.BROKER_ID), AT_US, FENCED, REGISTERED)
+
+
+def _history(registrations: DataFrame) -> DataFrame:
+    """One row per cluster: `history`, what its metadata log says of brokers, in order."""
+    of_broker = Window.partitionBy(C.CLUSTER_ID, C.BROKER_ID).orderBy(C.METADATA_OFFSET)
+    is_new = F.coalesce(F.col(C.BROKER_EPOCH) != F.lag(C.BROKER_EPOCH).over(of_broker), F.lit(False))
+    change = F.struct(F.unix_micros(C.EVENT_TIME).alias("us"), C.METADATA_OFFSET, C.BROKER_ID, C.IS_FENCED, "is_new")
+    told = registrations.withColumn("is_new", is_new)
+    return told.groupBy(C.CLUSTER_ID).agg(F.sort_array(F.collect_list(change)).alias("history"))
+
+
+def _fenced_at(us: Column) -> Column:
+    """Return the brokers whose last change by `us` fenced them."""
+    past = F.filter("history", lambda it: it["us"] <= us)
+    brokers = F.array_distinct(F.transform(past, lambda it: it[C.BROKER_ID]))
+
+    def is_fenced(broker: Column) -> Column:
+        own = F.filter(past, lambda it: it[C.BROKER_ID] == broker)
+        return F.element_at(own, -1)[C.IS_FENCED]
+
+    return F.filter(brokers, is_fenced)

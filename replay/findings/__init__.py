@@ -1,0 +1,1 @@
+"""`incidents`: what is found in the timelines, one finder a file; `incidents` puts all of them together."""

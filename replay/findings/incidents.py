@@ -1,0 +1,61 @@
+"""`incidents`: every finding of a cluster's history, put together.
+
+Finders take the landed events and the three timelines, as anybody who reads the tables could, and return rows of one
+shape. What says how far a leader's log and HW came is a few rows a partition, made once (`spans`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import reduce
+
+from pyspark.sql import DataFrame
+
+from replay.findings.consumers import reads_of_lost_records
+from replay.findings.contradictions import contradictions
+from replay.findings.cuts import cuts_below_high_watermark
+from replay.findings.cutters import with_last_contact
+from replay.findings.divergence import divergences
+from replay.findings.elections import elections, regressions, times_without_leader, unclean_elections
+from replay.findings.finding import with_id
+from replay.findings.isr_story import isr_changes, isr_steps, times_under_min_isr
+from replay.findings.loss_ledger import loss_findings
+from replay.findings.losses import losses
+from replay.findings.silent_cuts import silent_truncations
+from replay.findings.spans import contacts, spans
+from replay.findings.stale_members import stale_isr_members
+from replay.findings.stalls import stalled_high_watermarks
+from replay.keep import Keep
+from replay.profile import Profile
+
+
+def incidents(
+    landed: Mapping[str, DataFrame],
+    leader_timeline: DataFrame,
+    replica_timeline: DataFrame,
+    truncations: DataFrame,
+    profile: Profile,
+    keep: Keep,
+) -> DataFrame:
+    """One row per finding, of `schemas.tables.INCIDENTS`; `keep` is what to do with a stage read more than once."""
+    led = keep(spans(leader_timeline), is_small=True)
+    elected = elections(landed, led)
+    took_part = keep(contacts(replica_timeline, leader_timeline))
+    cut = keep(with_last_contact(truncations, took_part), is_small=True)
+    lost = keep(losses(landed, led, took_part, cut), is_small=True)
+    found = [
+        loss_findings(landed, lost, cut, elected),
+        cuts_below_high_watermark(cut, led, lost),
+        silent_truncations(landed, led, took_part, truncations),
+        unclean_elections(elected),
+        regressions(led),
+        times_without_leader(landed),
+        isr_changes(isr_steps(leader_timeline)),
+        times_under_min_isr(leader_timeline),
+        stalled_high_watermarks(leader_timeline, profile),
+        stale_isr_members(leader_timeline, profile),
+        divergences(landed, lost, took_part, truncations, profile),
+        reads_of_lost_records(landed, lost),
+        *contradictions(landed, took_part, truncations),
+    ]
+    return with_id(reduce(DataFrame.unionByName, found))

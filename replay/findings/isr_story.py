@@ -1,0 +1,97 @@
+"""The ISR's story: who left and came back, who joined, and when it was too small."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay.findings.elections import members
+from replay.findings.finding import finding, seconds, text, until
+from replay.windows import timeline
+from schemas import columns as C
+from schemas.kinds import IncidentKind, Severity
+
+_BEFORE = "isr_before"
+
+
+def isr_steps(leader_timeline: DataFrame) -> DataFrame:
+    """One row per change of the committed ISR as leaders knew it, with `isr_before`, elections' changes included."""
+    known = leader_timeline.where(F.col(C.ISR).isNotNull()).select(
+        *C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET,
+        C.HIGH_WATERMARK, F.array_sort(C.ISR).alias(C.ISR), C.REMOTE_LEO_MAP,
+    )  # fmt: skip
+    return known.withColumn(_BEFORE, F.lag(C.ISR).over(timeline())).where(F.col(_BEFORE) != F.col(C.ISR))
+
+
+def isr_moves(steps: DataFrame) -> DataFrame:
+    """One row per replica (`who`) that left the ISR or joined it (`is_in`), with its last and its next move."""
+    moved = F.explode(
+        F.concat(
+            F.transform(
+                F.array_except(_BEFORE, C.ISR), lambda it: F.struct(it.alias("who"), F.lit(False).alias("is_in"))
+            ),
+            F.transform(
+                F.array_except(C.ISR, _BEFORE), lambda it: F.struct(it.alias("who"), F.lit(True).alias("is_in"))
+            ),
+        )
+    )
+    of_replica = timeline("who")
+    return (
+        steps.withColumn("move", moved)
+        .select("*", "move.*")
+        .withColumns(
+            {
+                C.STARTED_AT: F.col(C.EVENT_TIME),
+                "next_at": F.lead(C.EVENT_TIME).over(of_replica),
+                "last_at": F.lag(C.EVENT_TIME).over(of_replica),
+            }
+        )
+    )
+
+
+def isr_changes(steps: DataFrame) -> DataFrame:
+    """One row per replica that left the ISR (until it was back) and per replica that joined it."""
+    moves = isr_moves(steps)
+    return _shrunk(moves.where("NOT is_in")).unionByName(_expanded(moves.where("is_in")))
+
+
+def _change(verb: str) -> Column:
+    return text(
+        f"replica {{}} {verb} the ISR of leader {{}} in epoch {{}}: {{}} to {{}}, at LEO {{}}, HW {{}}",
+        "who", C.LEADER_ID, C.LEADER_EPOCH, members(_BEFORE), members(C.ISR), C.LOG_END_OFFSET, C.HIGH_WATERMARK,
+    )  # fmt: skip
+
+
+def _shrunk(moves: DataFrame) -> DataFrame:
+    """One finding per replica that left."""
+    rows = moves.withColumn(C.ENDED_AT, F.col("next_at"))
+    back = F.when(F.col("next_at").isNull(), "; it is not back").otherwise(
+        F.concat(F.lit("; back after "), seconds(F.col(C.STARTED_AT), F.col("next_at")))
+    )
+    evidence = F.concat(_change("left"), back)
+    return finding(rows, IncidentKind.ISR_SHRUNK, Severity.INFO, evidence, replica_id=F.col("who"))
+
+
+def _expanded(moves: DataFrame) -> DataFrame:
+    """One finding per replica that joined."""
+    rows = moves.withColumn(C.ENDED_AT, F.lit(None))
+    out = F.when(F.col("last_at").isNull(), "").otherwise(
+        F.concat(F.lit("; it was out for "), seconds(F.col("last_at"), F.col(C.STARTED_AT)))
+    )
+    evidence = F.concat(_change("joined"), out)
+    return finding(rows, IncidentKind.ISR_EXPANDED, Severity.INFO, evidence, replica_id=F.col("who"))
+
+
+def times_under_min_isr(leader_timeline: DataFrame) -> DataFrame:
+    """One row per stretch in which the committed ISR was smaller than the effective min.insync.replicas."""
+    rows = leader_timeline.where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
+    is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(timeline()).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
+    changes = rows.withColumn("is_change", is_change).where("is_change")
+    stretches = changes.withColumns(
+        {C.STARTED_AT: F.col(C.EVENT_TIME), C.ENDED_AT: F.lead(C.EVENT_TIME).over(timeline())}
+    ).where(C.IS_UNDER_MIN_ISR)
+    evidence = text(
+        "the ISR {} of leader {} was below min.insync.replicas {} {}: acks=all is refused",
+        members(C.ISR), C.LEADER_ID, C.MIN_ISR, until(F.col(C.STARTED_AT), F.col(C.ENDED_AT)),
+    )  # fmt: skip
+    return finding(stretches, IncidentKind.UNDER_MIN_ISR, Severity.WARNING, evidence)

@@ -1,0 +1,1 @@
+"""Going on from the last replay (docs/adr/0014): from where, with which rows, and whether it may be."""

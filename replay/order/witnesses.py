@@ -1,0 +1,69 @@
+"""What requests prove of others that no line tells of: a request in flight when its broker was killed, a lost append.
+
+An acks=all success proves the HW past its last record: where no logged event explains that, a WITNESS bears its fruit.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.event_types import event, is_event
+from replay.events.acceptance import DIVERGED
+from replay.names import NS_PER_US
+from replay.order.clock import CLOCK_ERROR_US
+from replay.order.throughout import throughout
+from replay.profile import Profile
+from schemas import columns as C
+from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
+from schemas.kinds import EventType
+
+
+def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the events, and a WITNESS at the response of each acks=all success that no logged event explains.
+
+    It brings along the members of every ISR from the append to the response: it proves the remote LEOs of these.
+    """
+    proven = F.col(C.LAST_OFFSET) + 1
+    unexplained = (
+        (is_event(EventType.APPEND))
+        & (F.col(C.ACKS) == ALL_ACKS)
+        & (F.col(C.ERROR_CODE) == 0)
+        & (proven > F.col("highest"))
+    )
+    steps = F.when(unexplained, F.array(event(EventType.APPEND), event(EventType.WITNESS))).otherwise(
+        F.array(F.col(N.EVENT))
+    )
+    rows = known.withColumn("step", F.explode(steps))
+    # An ISR change is written down somewhat later than it is made.
+    answered_ns = (F.col(N.RESPONSE_US) + CLOCK_ERROR_US) * NS_PER_US
+    witness = is_event(EventType.WITNESS, of=F.col("step"))
+    follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"])
+    return rows.withColumns(
+        {
+            N.EVENT: F.col("step"),
+            C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
+            N.MAY_HAVE_GROWN_TO: F.coalesce(follows, F.lit(UNKNOWN_OFFSET)),
+            N.NEW_ISR_MASK: F.when(witness, throughout(answered_ns, slots, profile)).otherwise(F.col(N.NEW_ISR_MASK)),
+            N.ORDER_NS: F.coalesce(F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US), N.ORDER_NS),
+        }
+    )
+
+
+def _proves_append() -> Column:
+    """Return whether a fetch was accepted though it lies beyond the log, and no append that is known took it there.
+
+    Either no append of the leader's tenure reaches so far: it was killed before it answered the producer, and what it
+    appended was truncated, in no log, in no dump. Or the next append begins there or later: the line of one is lost.
+    """
+    fetch = is_event(EventType.FETCH)
+    is_in_no_append = F.col(C.FETCH_OFFSET) <= F.col("next_append")["base"]
+    unexplained = (F.col(C.FETCH_OFFSET) > F.col("longest")) | F.coalesce(is_in_no_append, F.lit(False))
+    return F.coalesce(fetch & is_beyond_log() & unexplained, F.lit(False))
+
+
+def is_beyond_log() -> Column:
+    """Return whether the event asks for more of the leader's log than the leader has, as far as is known."""
+    is_beyond = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.FETCH_OFFSET) > F.col(C.LOG_END_OFFSET))
+    return is_beyond & (F.col(C.ERROR_CODE) != DIVERGED)

@@ -1,0 +1,152 @@
+"""What a leader knew after each event: one projection a level of dependency, all over the same sort.
+
+remote LEOs, LEO, ISR -> who was caught up -> (the ISR where no line tells) -> candidates without a joining replica ->
+who was joining -> candidates.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.event_types import is_event
+from replay.events.leaderships import STATED_HW, STATED_LEO
+from replay.high_watermark import held_mask, isr_mask, risen
+from replay.in_sync import is_settled, with_caught_up, with_joining
+from replay.names import slot_column
+from replay.passengers import aboard, ashore, unpacked
+from replay.profile import Profile
+from replay.rules import current, evaluates_high_watermark, within
+from replay.sequence import with_event_seq
+from replay.states.inferred_isr import with_bounds_of_rise, with_inferred_isr
+from replay.states.unheard import unheard, with_possible_rise
+from replay.windows import carried, place, so_far, tenure_before
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+
+_MOST_ROUNDS = 4
+"""More would be for a sixth replica, joining in a row with four others."""
+LEADER_VARIABLES = (C.LOG_END_OFFSET, C.LOG_START_OFFSET, N.ISR_MASK, N.ASSIGNED_MASK, N.FENCED_MASK)
+
+
+def joining_rounds(slots: int) -> int:
+    """Return how often it is worked out who joins: that depends on the HW, and the HW on who is joining.
+
+    The HW without joining replicas is right up to the first that joins; the next round sees those after it against
+    the HW that the first ones held back. In a row there may be as many as there are followers.
+    """
+    return min(max(2, slots - 1), _MOST_ROUNDS)
+
+
+def leader_states(
+    ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool = True, least_hw: Column | None = None
+) -> DataFrame:
+    """One row per event, with the leader's state after it: LEO, remote LEO of each slot, masks, `risen_to`.
+
+    `risen_to` is the running maximum of the HW's candidates in the leadership (-1 before the first): the HW is the
+    greater of it and the HW the leadership began with. Before witnesses are found there are none to be looked for.
+    `least_hw` is what the HW is known not to be below, besides.
+    """
+    known, nobody = with_variables(ordered, slots, profile, has_witnesses=has_witnesses), F.lit(0)
+    # With every replica in every ISR nobody waits outside: neither for whom was caught up, nor for who joins.
+    rounds = joining_rounds(slots) if profile.has_outsiders or profile.has_untold_isr else 0
+    if rounds:
+        known = with_caught_up(known, slots)
+    if profile.has_untold_isr:
+        known = with_inferred_isr(known, slots, profile)
+    held = known.withColumn(N.HELD_MASK, held_mask(slots, profile) if rounds else isr_mask(slots))
+    together = held.withColumns({N.JOINING_MASK: nobody, **risen(slots, profile, nobody)})
+    for _ in range(rounds):
+        joining = with_joining(together, slots, profile, F.lit(UNKNOWN_OFFSET) if least_hw is None else least_hw)
+        together = joining.withColumns(risen(slots, profile, F.col(N.JOINING_MASK)))
+    possible = with_possible_rise(with_event_seq(together), slots, profile)
+    return with_bounds_of_rise(possible, slots) if profile.has_untold_isr else possible
+
+
+FORGOTTEN = (
+    *C.PARTITION_KEY, N.EVENT_US, N.RESPONSE_US, N.NEXT_FETCH_US, C.SESSION_ID, C.RECORDS_SIZE, C.ACKS, C.ERROR_CODE,
+    N.IS_NEW_LEADER, STATED_LEO, N.NEW_LOG_START, N.NEW_FENCED_MASK, N.NEW_REGISTERED_MASK, N.FENCED_MASK,
+    N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, N.RISEN_AT_END,
+    N.UNHEARD_OFFSET, "fetcher_leo_before",
+)  # fmt: skip
+"""What the order and the states were made of, and no timeline shows."""
+
+
+_PASSENGERS = (
+    C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK, N.LOCAL_US, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK, N.IS_TAKEN, STATED_HW,
+)  # fmt: skip
+"""What the timelines are made of and no state is."""
+
+
+def remembered(ordered: DataFrame, slots: int, profile: Profile, *, is_tail: bool = False) -> DataFrame:
+    """Return the leaders' states with the columns that the timelines are made of: they are kept, and each costs.
+
+    Of a tail (`replay.going_on.tail`) the HW that stands in `stated_high_watermark` is one that had been risen to
+    before.
+    """
+    of_slots = [
+        slot_column(name, i) for name in (N.IS_REREGISTERED, N.CAUGHT_UP_MS, N.UNHEARD_OFFSET) for i in range(slots)
+    ]
+    passengers = tuple(name for name in _PASSENGERS if not (is_tail and name == STATED_HW))
+    least_hw = F.col(STATED_HW) if is_tail else None
+    states = leader_states(aboard(ordered, passengers, "passengers"), slots, profile, least_hw=least_hw)
+    return unpacked(ashore(states, passengers, "passengers").drop(*FORGOTTEN, *of_slots), N.SHOWN)
+
+
+def _no_more_than_the_leader_has() -> Column:
+    """Return the fetcher's LEO after its response.
+
+    If its next fetch is of a later leadership, the fetcher may have led in between: what it asks for there is no more
+    of this leader's. What it had before the response it has: a diverging one may bring none, and be from beyond this
+    leader's log.
+    """
+    has, next_asks = F.col(C.LOG_END_OFFSET), F.col(N.FOLLOWER_LEO)
+    is_last = is_event(N.RESPONSE) & F.col(N.NEXT_FETCH_US).isNull() & (has >= 0)
+    return F.when(is_last & (next_asks > F.col(C.FETCH_OFFSET)), F.least(next_asks, has)).otherwise(next_asks)
+
+
+def _told() -> Column:
+    """Return the HW that a response tells its follower: the leader had it by then, whatever else the log shows."""
+    return F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
+
+
+def _log_start_told() -> Column:
+    """Return the log start that a response states: the leader had it by then, whether or not a line tells it moved."""
+    return F.when(is_event(N.RESPONSE), F.col(N.NEW_LOG_START))
+
+
+def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool) -> DataFrame:
+    """Return the events with every variable of the rules table as it stood after them."""
+    is_long = profile.has_long_tenures
+    variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
+    variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
+    log_start = F.greatest(variables[C.LOG_START_OFFSET], F.max(_log_start_told()).over(so_far()))
+    variables[C.LOG_START_OFFSET] = F.coalesce(log_start, F.lit(UNKNOWN_OFFSET))
+    variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.col(N.EVERY_MASK))
+    variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
+    variables[N.PLACE] = F.row_number().over(place())
+    variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
+    variables[N.RISEN_AT_LEAST] = F.coalesce(F.max(_told()).over(so_far()), F.lit(UNKNOWN_OFFSET))
+    variables |= unheard(slots)
+    # A response is no event of the leader's: what follows is what follows the event before.
+    of_leader = F.when(~is_event(N.RESPONSE), F.col(N.MAY_HAVE_GROWN_TO))
+    variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
+    for i in range(slots):
+        remote = current(C.REMOTE_LEO, i, has_long_tenures=is_long, has_bounds=has_witnesses)
+        is_anew = current(N.IS_REREGISTERED, i, has_long_tenures=is_long)
+        # What a witness proves is no fetch: the HW is evaluated where one differs from the last that is known.
+        before = within(tenure_before(is_long=is_long), C.REMOTE_LEO, i)
+        variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(remote, F.lit(UNKNOWN_OFFSET))
+        variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(is_anew, F.lit(False))
+        variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))
+    with_state = ordered.withColumns(variables)
+    of_fetcher = F.lit(None)
+    for i in range(slots):
+        of_fetcher = F.when(F.col(N.SLOT) == i, F.col(slot_column(N.REMOTE_LEO_BEFORE, i))).otherwise(of_fetcher)
+    return (
+        with_state.withColumn("fetcher_leo_before", of_fetcher)
+        .withColumn(N.IS_EVALUATED, F.coalesce(evaluates_high_watermark(profile), F.lit(False)))
+        .withColumn(N.FOLLOWER_LEO, _no_more_than_the_leader_has())
+        .drop(*[slot_column(N.REMOTE_LEO_BEFORE, i) for i in range(slots)])
+    )

@@ -1,0 +1,118 @@
+"""`leader_timeline`: an event at a partition's leader, and what the leader knew after it."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import replica_in, replicas_of
+from replay.event_types import event_type, is_event, is_public
+from replay.events.next_roles import REACHED
+from replay.high_watermark import effective_min_isr, holds, is_under_min_isr
+from replay.names import slot_column
+from replay.profile import Profile
+from replay.settings import UNKNOWN_MIN_ISR
+from replay.states.by_replica import with_replicas
+from replay.states.inferred_isr import bounds_of_inferred
+from replay.states.log_starts import GIVEN_UP_AT
+from replay.states.starts import START_IS_STATED
+from replay.states.undecided import with_undecided
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType, Exactness
+
+
+def with_high_watermark(
+    states: DataFrame, starts: DataFrame, assigned: DataFrame, slots: int, profile: Profile
+) -> DataFrame:
+    """Return the events with `high_watermark`, its bounds and its exactness: the greater of start and candidates.
+
+    Likewise `log_start_offset`: where the leader's log started, or was moved to since.
+
+    And with the partition's key and slots again: up to here its number stood for them.
+    """
+    named = states.join(F.broadcast(assigned), N.PARTITION_NUMBER)
+    known = named.join(F.broadcast(starts.drop(GIVEN_UP_AT)), [*N.LEADERSHIP], "left")
+    start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
+    is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
+    rebuilt = low = high = F.greatest(start, risen)
+    if profile.has_untold_isr:
+        low, high = bounds_of_inferred(start, risen)
+    # What a response told the leader had: something let the HW rise that no line shows, as far as to the LEO maybe.
+    is_told = F.col(N.RISEN_AT_LEAST) > rebuilt
+    low = F.greatest(low, N.RISEN_AT_LEAST)
+    high = F.when(is_told, F.greatest(high, low, C.LOG_END_OFFSET)).otherwise(high)
+    high = F.when(is_unknown, F.greatest(high, F.col(N.EPOCH_START))).otherwise(
+        F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
+    )
+    is_stated = (F.col(START_IS_STATED) & (start > risen)) | is_event(EventType.WITNESS) | is_told
+    return known.withColumns(
+        {
+            C.HIGH_WATERMARK: low,
+            C.LOG_START_OFFSET: F.greatest(C.LOG_START_OFFSET, N.START_LOG_START),
+            C.HIGH_WATERMARK_LOW: low,
+            C.HIGH_WATERMARK_HIGH: high,
+            C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
+            C.LOG_END_OFFSET_HIGH: F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO),
+            N.IS_UNSURE: F.lit(False),
+            N.IS_UNHEARD: F.lit(False),
+            C.EXACTNESS: F.when(is_unknown | (low < high), Exactness.BOUNDED.value)
+            .when(is_stated, Exactness.STATED.value)
+            .otherwise(Exactness.EXACT.value),
+        }
+    )
+
+
+def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
+    public = with_replicas(known.where(is_public()), slots, profile)
+    return _rows(with_undecided(public, slots, profile), slots, profile)
+
+
+def undoubted(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the same, before the next event puts a row's HW in doubt (`undecided`): no row needs another."""
+    return _rows(with_replicas(known.where(is_public()), slots, profile), slots, profile)
+
+
+def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """One row per event that the timeline shows, of `schemas.tables.LEADER_TIMELINE`."""
+    joining = F.col(N.JOINING_MASK)
+    with_joining = replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots)
+    return T.LEADER_TIMELINE.conform(
+        public.withColumns(
+            {
+                C.EVENT_TYPE: event_type(),
+                C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
+                C.IS_ISR_INFERRED: F.col(C.IS_ISR_INFERRED) if profile.has_untold_isr else F.lit(False),
+                C.MAXIMAL_ISR: F.when(joining == 0, F.col(C.ISR)).otherwise(with_joining),
+                C.IS_UNDER_MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, is_under_min_isr()),
+                C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(UNKNOWN_MIN_ISR),
+                # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
+                # Where lines name two leaders of an epoch, or a member that is no replica, none is picked silently.
+                C.EXACTNESS: F.when(
+                    (F.col(C.LOG_END_OFFSET) < 0) | F.col(N.IS_CONTESTED) | _has_strange_members(),
+                    Exactness.BOUNDED.value,
+                ).otherwise(F.col(C.EXACTNESS)),
+                C.LAST_STABLE_OFFSET: F.when(F.col(N.IS_UNSURE), UNKNOWN_OFFSET).otherwise(
+                    F.least(C.LAST_STABLE_OFFSET, C.HIGH_WATERMARK)
+                ),
+            }
+        )
+    )
+
+
+def _has_strange_members() -> Column:
+    """Return whether the ISR holds a replica that is not assigned."""
+    return F.col(N.ISR_MASK).bitwiseAND(F.bitwise_not(N.ASSIGNED_MASK)) != 0
+
+
+def _unheard_of(slots: int) -> Column:
+    """Return how far the HW may have risen before the leader's process ended, by requests that it never logged."""
+    reached = []
+    for i in range(slots):
+        told = F.coalesce(F.try_element_at(F.col(REACHED), replica_in(i)), F.col(C.LOG_END_OFFSET))
+        asked = F.greatest(F.col(slot_column(C.REMOTE_LEO, i)), told)
+        reached.append(F.when(holds(i, F.col(N.JOINING_MASK)), asked))
+    return F.when(is_event(EventType.RESTART), F.least(F.col(C.LOG_END_OFFSET), *reached))

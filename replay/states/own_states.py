@@ -1,0 +1,105 @@
+"""What each replica has by itself: its own LEO and HW after each event of its leader, by the slot that it has.
+
+A leader's are its own. A follower's LEO is what it asks for, and after a response what its next fetch asks for; its HW
+is the smaller of the HW it was told and its LEO after the append, and not below its log start
+(`AbstractFetcherThread.processFetchRequest`, `UnifiedLog.maybeUpdateHighWatermark`, UL:590 and UL:540).
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import SLOTS, in_mask
+from replay.event_types import is_event, is_event_of
+from replay.events.leaderships import LOADED_HW
+from replay.events.responses import hw_of_empty, hw_taken
+from replay.names import slot_column
+from replay.passengers import aboard, ashore
+from replay.profile import Profile
+from replay.windows import FIRST, NOW, carried, carried_or_raised, history
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType
+
+OWN_LEO, OWN_HW = "own_leo", "own_hw"
+"""bigint per slot: the replica's own LEO and HW; -1 unknown."""
+OPEN = "open"
+"""struct per slot: what the replica has if it took its last response: nothing tells, until something does."""
+LEADER_CHANGES = "leader_changes"
+"""boolean: the event changes what the leader has."""
+_LEO_NOW, _HW_NOW, _IS_LEFT_OPEN = "leo_now", "hw_now", "is_left_open"
+"""What the event tells of the replica whose it is: bigint, NULL if nothing; and whether it leaves it open."""
+_OF_LEADER = (
+    N.TENURE, C.LEADER_EPOCH, N.INCARNATION, N.ISR_MASK, N.ASSIGNED_MASK, C.LOG_END_OFFSET, C.HIGH_WATERMARK,
+    C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
+)  # fmt: skip
+"""What the state of a leader is made of."""
+_NOW = "now"
+"""struct: that, after the event."""
+_SHOWN = (
+    C.CAPTURE_ID, N.EVENT, C.EVENT_SEQ, N.SLOT, N.LEADER_SLOT, SLOTS, LOADED_HW, N.ISR_MASK, N.ASSIGNED_MASK,
+    C.EXACTNESS, C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH,
+)  # fmt: skip
+"""Passengers: what a state shows besides."""
+
+
+def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`."""
+    in_order = history(has_returns=profile.has_returns)
+    so_far = in_order.rowsBetween(FIRST, NOW)
+    differs = ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))
+    columns: dict[str, Column] = {LEADER_CHANGES: is_event(EventType.BECOME_LEADER) | (differs & ~_comes_before_it())}
+
+    for i in range(slots):
+        leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
+        # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
+        dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
+        leo = F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
+        witnessed = F.when(~leads & _witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
+        hw = F.when(leads, F.col(C.HIGH_WATERMARK)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
+        columns[slot_column(OWN_LEO, i)] = F.coalesce(carried_or_raised(leo, witnessed, so_far), F.lit(UNKNOWN_OFFSET))
+        columns[slot_column(OWN_HW, i)] = F.coalesce(carried(hw, so_far), F.lit(UNKNOWN_OFFSET))
+        said = F.struct(
+            (own & F.col(_IS_LEFT_OPEN)).alias("may_be"),
+            F.col(C.LOG_END_OFFSET).alias("leo"),
+            F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
+        )
+        # What a witness proves is the least that it has: whether it took its last response, and has more, stays open.
+        tells = is_event_of(i, N.RESPONSE) | leo.isNotNull()
+        columns[slot_column(OPEN, i)] = carried(F.when(tells, said), so_far)
+    passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
+    carrying = aboard(_with_what_is_told(known), passengers, "passengers")
+    return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN)
+
+
+def _comes_before_it() -> Column:
+    """Return whether the event may be from before its leader took the role, as a clock has it: it has no state yet."""
+    is_of_others = is_event(N.FENCING, N.REPLICA_RESTART)
+    return is_of_others & F.col(N.ISR_MASK).isNull() & (F.col(C.LOG_END_OFFSET) < 0)
+
+
+def _with_what_is_told(known: DataFrame) -> DataFrame:
+    """Return the events with what each tells of its leader and of its own replica; by slot it is asked again and again.
+
+    Java compiles no method of more than 8,000 bytes, and Spark makes one of all that is between two windows.
+    """
+    response, restart = is_event(N.RESPONSE), is_event(N.REPLICA_RESTART)
+    taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
+    asked = is_event(EventType.FETCH, N.REPLICA_RESTART)
+    return known.withColumns(
+        {
+            _NOW: F.struct(*_OF_LEADER),
+            _LEO_NOW: F.when(asked, F.col(C.FETCH_OFFSET)).when(response & taken, F.col(N.FOLLOWER_LEO)),
+            _HW_NOW: F.when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
+            .when(response & taken, hw_taken())
+            .otherwise(hw_of_empty()),
+            _IS_LEFT_OPEN: response & ~taken,
+        }
+    )
+
+
+def _witnessed(slot: int) -> Column:
+    """Return whether the event proves that the replica asked for what no line shows it asked for."""
+    return is_event(EventType.WITNESS) & in_mask(F.col(N.NEW_ISR_MASK), slot)

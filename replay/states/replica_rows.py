@@ -1,0 +1,117 @@
+"""`replica_timeline`: a replica's own state from one change of it to the next; `own_states` says what it has."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.assignment import SLOTS, in_mask
+from replay.event_types import is_event, is_event_of
+from replay.events.leaderships import LOADED_HW
+from replay.names import slot_column
+from replay.passengers import unpacked
+from replay.profile import Profile
+from replay.states.own_states import LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, with_own_state
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import NO_BOUND
+from schemas.kinds import EventType, Exactness, Role
+
+_REPLICA = (N.PARTITION_NUMBER, C.REPLICA_ID)
+IN_ORDER_OF_REPLICA = (*_REPLICA, *C.TIMELINE_ORDER)
+_WHOSE = "whose"
+"""int: slot of the replica whose state the row is."""
+
+
+def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
+    """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`.
+
+    The partition's number stands for its key: texts are copied at every step.
+    """
+    own = with_own_state(known, slots, profile)
+    loaded = is_event(EventType.BECOME_LEADER) & F.col(LOADED_HW).isNotNull()
+    # A number is exploded, not the states: of most events one replica changes, and arrays of structs are costly.
+    each = own.withColumn(_WHOSE, F.explode(F.array(*[F.when(_may_change(i), i) for i in range(slots)])))
+    states = each.where(F.col(_WHOSE).isNotNull()).select(
+        N.PARTITION_NUMBER, C.LEADER_EPOCH, C.EVENT_SEQ, C.CAPTURE_ID,
+        (loaded | is_event(N.REPLICA_RESTART)).alias(N.IS_RESTART),
+        F.timestamp_micros(F.expr(N.ORDER_US)).alias(C.VALID_FROM),
+        F.get(F.col(SLOTS), F.col(_WHOSE)).alias(C.REPLICA_ID),
+        *_state(slots),
+    )  # fmt: skip
+    before = F.lag("state").over(_of_replica())
+    changed = states.withColumn("before", before).where(~F.col("before").eqNullSafe(F.col("state")))
+    # The epoch that they are in order of, not its copy: so it is known that they are, and no second sort is planned.
+    known = changed.withColumn("state", F.col("state").dropFields(C.LEADER_EPOCH)).drop("before")
+    return unpacked(known, "state")
+
+
+def replica_timeline(states: DataFrame) -> DataFrame:
+    """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`; `states` is `replica_states`."""
+    followed = states.withColumn("until", F.lead(C.VALID_FROM).over(_of_replica()))
+    until = F.when(F.col("until").isNotNull(), F.greatest(C.VALID_FROM, "until"))
+    return T.REPLICA_TIMELINE.conform(followed.withColumn(C.VALID_TO, until))
+
+
+def _of_replica() -> WindowSpec:
+    return Window.partitionBy(*_REPLICA).orderBy(*C.TIMELINE_ORDER)
+
+
+def _may_change(slot: int) -> Column:
+    """Return whether the event touches the replica in `slot`, and leaves it in another state as far as is known here.
+
+    A leader is touched by every event, and few change what it has: whether one does is seen beside the event before.
+    """
+    leads = F.col(N.LEADER_SLOT) == slot
+    own = is_event_of(slot, EventType.FETCH, N.RESPONSE, N.REPLICA_RESTART)
+    everyone = (EventType.BECOME_LEADER, EventType.ISR_CHANGE, EventType.WITNESS)
+    # Of an epoch whose requests nobody logged, followers' own lines tell: `told_replicas`.
+    touched = (own | is_event(*everyone)) & ~F.col(N.IS_UNHEARD)
+    assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()
+    return F.when(leads, F.col(LEADER_CHANGES)).otherwise(touched) & assigned
+
+
+def _state(slots: int) -> list[Column]:
+    """Return the state of the replica in `_WHOSE` after the event: `state`, compared as one, and the lower bounds."""
+    slot, leads = F.col(_WHOSE), F.col(N.LEADER_SLOT) == F.col(_WHOSE)
+    leo, hw, last = (_of_slot(name, slots) for name in (OWN_LEO, OWN_HW, OPEN))
+    unsure = F.col(N.IS_UNSURE) & ~leads
+    open_end = F.coalesce(last["may_be"], F.lit(False))
+    clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
+    leo_high = F.when(open_end, F.greatest(leo, last["leo"])).otherwise(leo)
+    hw_high = F.when(open_end, F.greatest(clamped, last["hw"])).otherwise(clamped)
+    told_less = F.when(open_end, F.least(clamped, last["hw"])).otherwise(clamped)
+
+    def high(bound: str, of_follower: Column) -> Column:
+        return F.when(leads, F.col(bound)).when(unsure, NO_BOUND).otherwise(of_follower)
+
+    state = F.struct(
+        F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value).alias(C.ROLE),
+        leo.alias(C.LOG_END_OFFSET),
+        F.when(leads, leo).otherwise(_of_slot(C.REMOTE_LEO, slots)).alias(C.REMOTE_LEO),
+        clamped.alias(C.HIGH_WATERMARK),
+        F.coalesce(F.getbit(F.col(N.ISR_MASK), slot) != 0, F.lit(False)).alias(C.IN_ISR),
+        F.col(C.LEADER_EPOCH),
+        _exactness(leads, open_end | unsure).alias(C.EXACTNESS),
+        high(C.LOG_END_OFFSET_HIGH, leo_high).alias(C.LOG_END_OFFSET_HIGH),
+        high(C.HIGH_WATERMARK_HIGH, hw_high).alias(C.HIGH_WATERMARK_HIGH),
+    )
+    return [
+        state.alias("state"),
+        F.when(leads, F.col(C.LOG_END_OFFSET_LOW)).otherwise(leo).alias(C.LOG_END_OFFSET_LOW),
+        F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(told_less).alias(C.HIGH_WATERMARK_LOW),
+    ]
+
+
+def _of_slot(name: str, slots: int) -> Column:
+    """Return the column of `name` for the slot in `_WHOSE`."""
+    value = F.col(slot_column(name, slots - 1))
+    for i in range(slots - 1):
+        value = F.when(F.col(_WHOSE) == i, F.col(slot_column(name, i))).otherwise(value)
+    return value
+
+
+def _exactness(leads: Column, open_end: Column) -> Column:
+    """Return how the state is known: a response that no later fetch follows may not have arrived."""
+    return F.when(leads, F.col(C.EXACTNESS)).when(open_end, Exactness.BOUNDED.value).otherwise(Exactness.EXACT.value)

@@ -1,0 +1,132 @@
+"""The last stable offset: how far a `read_committed` consumer may read (KIP-98).
+
+It is a function of the HW and of where transactions begin and end in the leader's log: the first offset of the earliest
+transaction that began below the HW and whose marker is not below it, else the HW itself; and never below the log start.
+Source: `UnifiedLog.fetchLastStableOffsetMetadata` (UL:676), `ProducerStateManager.firstUnstableOffset` and
+`onHighWatermarkUpdated`.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.events.leaderships import START_US
+from replay.states.lineage import BEYOND, NUMBER, UNTIL, WRITER
+from replay.states.log_starts import GIVEN_UP_AT
+from replay.windows import FIRST, NOW
+from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
+
+FIRST_OFFSET = "first_offset"
+"""bigint: where a transaction begins; NULL where the marker alone is there."""
+REACH = "reach"
+"""bigint: offset of its marker, or past any offset while it is open; of an event, the HW."""
+UNTOLD = "is_untold"
+"""bool: stands for appends of transactions whose producer nothing tells: whether they are over, nobody knows."""
+_MARKER, _PART, _PIECE = "marker", "part", "piece"
+_IS_EVENT = "is_event"
+
+
+def transactions(produced: DataFrame, begun: DataFrame, assigned: DataFrame, lineage: DataFrame) -> DataFrame:
+    """One row per leadership and transaction in its log that was not over when it began: where it begins and ends.
+
+    `produced` is `produce_events`, `lineage` is `lineage.lineages` with what each leadership began with. What a later
+    leader lost was in the log of the one before, and what a later one wrote was not. Of what lies below the offset at
+    which a log was begun again its replica knows nothing.
+
+    A request line names no producer, the batch in a dump does; and only there are the markers that end transactions.
+    """
+    parts = _parts(_with_piece(_written(produced, begun, assigned), lineage))
+    begins = F.coalesce(FIRST_OFFSET, _MARKER)
+    is_held = (begins < F.col(UNTIL)) & (begins >= F.coalesce(GIVEN_UP_AT, F.lit(0)))
+    held = parts.join(lineage, [N.PARTITION_NUMBER, WRITER]).where(is_held)
+    marker = F.when(F.col(_MARKER) < F.col(UNTIL), F.col(_MARKER))
+    # What was over below the HW before it began holds nothing: but for that, each log would hold all of its parent's.
+    is_over = F.coalesce(marker < F.col(N.START_HW), F.lit(False))
+    is_own = F.col(WRITER) == F.col(NUMBER)
+    open_ones = held.withColumn(_MARKER, marker).where(is_own | (F.col(_PART) == 0) | ~is_over)
+    in_log = (*N.LEADERSHIP, C.PRODUCER_ID)
+    joined = _counted(open_ones, in_log)
+    return _ends(joined, in_log).where(F.col(FIRST_OFFSET).isNotNull()).select(
+        *N.LEADERSHIP,
+        FIRST_OFFSET,
+        F.coalesce(_MARKER, F.lit(BEYOND)).alias(REACH),
+        (F.col(C.PRODUCER_ID) < 0).alias(UNTOLD),
+    )  # fmt: skip
+
+
+def _written(produced: DataFrame, begun: DataFrame, assigned: DataFrame) -> DataFrame:
+    """One row per batch of a transaction, and per marker: with its `writer`, the leadership that appended it."""
+    is_told = F.col(C.PRODUCER_ID) >= 0
+    of_transaction = (F.col(C.IS_TRANSACTIONAL) & ~F.col(C.IS_CONTROL)) | (F.col(C.IS_CONTROL) & is_told)
+    entry = F.struct(C.LEADER_EPOCH, N.INCARNATION, START_US)
+    led = begun.groupBy(*C.PARTITION_KEY).agg(F.collect_list(entry).alias("begun"))
+    placed = produced.where(of_transaction & (F.col(C.BASE_OFFSET) >= 0)).join(F.broadcast(led), C.on_partition())
+
+    def by_then(it: Column) -> Column:
+        is_same, is_earlier = it[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH), it[C.LEADER_EPOCH] < F.col(C.LEADER_EPOCH)
+        return is_earlier | (is_same & ((it[N.INCARNATION] == 0) | (it[START_US] <= F.unix_micros(C.EVENT_TIME))))
+
+    return placed.join(F.broadcast(assigned), C.on_partition()).select(
+        N.PARTITION_NUMBER,
+        F.size(F.filter("begun", by_then)).alias(WRITER),
+        F.when(is_told, F.col(C.PRODUCER_ID)).otherwise(UNKNOWN_OFFSET).alias(C.PRODUCER_ID),
+        F.when(~F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)).alias(FIRST_OFFSET),
+        F.when(F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)).alias(_MARKER),
+    )
+
+
+def _with_piece(written: DataFrame, lineage: DataFrame) -> DataFrame:
+    """Return the batches with `piece`: how many logs were given up and began again at or below them."""
+    begun = lineage.groupBy(N.PARTITION_NUMBER).agg(F.collect_set(GIVEN_UP_AT).alias("begun"))
+    placed = written.join(F.broadcast(begun), N.PARTITION_NUMBER)
+    below = F.size(F.filter("begun", lambda since: since <= F.coalesce(FIRST_OFFSET, _MARKER)))
+    return placed.withColumn(_PIECE, F.when(F.size("begun") == 0, 0).otherwise(below)).drop("begun")
+
+
+def _parts(written: DataFrame) -> DataFrame:
+    """One row per transaction, writer and piece: what is there of it, and which `part` of its producer's it is."""
+    of_piece = (N.PARTITION_NUMBER, WRITER, _PIECE, C.PRODUCER_ID)
+    return _ends(_counted(written, of_piece), of_piece)
+
+
+def _counted(rows: DataFrame, of: tuple[str, ...]) -> DataFrame:
+    """Return the rows with `part`: how many transactions of the producer have ended before, in the log's order."""
+    in_order = Window.partitionBy(*of).orderBy(F.coalesce(FIRST_OFFSET, _MARKER), WRITER)
+    ended = F.count_if(F.col(_MARKER).isNotNull()).over(in_order.rowsBetween(FIRST, -1))
+    return rows.withColumn(_PART, ended)
+
+
+def _ends(counted: DataFrame, of: tuple[str, ...]) -> DataFrame:
+    """One row per transaction: where it begins, and its marker; NULL where it is not there."""
+    first, marker = F.min(FIRST_OFFSET).alias(FIRST_OFFSET), F.max(_MARKER).alias(_MARKER)
+    return counted.groupBy(*of, _PART).agg(first, marker)
+
+
+def with_last_stable_offset(known: DataFrame, of_logs: DataFrame) -> DataFrame:
+    """Return the events with `last_stable_offset`; `of_logs` is `transactions`.
+
+    Past the first append of which nobody knows whether its transaction is over it is unknown.
+
+    The HW rises from event to event and markers lie anywhere, so both are sorted by offset once: seen from the end of
+    the log, a transaction comes before every HW that its marker is not below.
+    """
+    events = known.withColumns({REACH: F.col(C.HIGH_WATERMARK), _IS_EVENT: F.lit(1)})
+    ends = of_logs.withColumn(_IS_EVENT, F.lit(0))
+    from_the_end = Window.partitionBy(*N.LEADERSHIP).orderBy(F.desc(REACH), _IS_EVENT).rowsBetween(FIRST, NOW)
+    begins = {name: F.when(F.col(UNTOLD) == is_so, F.col(FIRST_OFFSET)) for name, is_so in _BEGINS.items()}
+    earliest = {name: F.min(first).over(from_the_end) for name, first in begins.items()}
+    both = events.unionByName(ends, allowMissingColumns=True).withColumns(earliest)
+    hw = F.col(C.HIGH_WATERMARK)
+    is_unknown = F.coalesce(hw > F.col("untold"), F.lit(False))
+    unstable = F.greatest(F.coalesce("told", hw), C.LOG_START_OFFSET)
+    stable = F.when(is_unknown, F.lit(UNKNOWN_OFFSET)).otherwise(F.least(hw, unstable))
+    return both.where(F.col(_IS_EVENT) == 1).withColumn(C.LAST_STABLE_OFFSET, stable).select(
+        *known.columns, C.LAST_STABLE_OFFSET
+    )  # fmt: skip
+
+
+_BEGINS = {"told": False, "untold": True}
+"""What of the transactions the earliest of is looked for: whose end the log tells, and the others."""

@@ -1,0 +1,121 @@
+"""`truncations`: where a replica's own LEO goes back, records of it are gone.
+
+Reconstructed from the replica's states, and matched with the brokers' "Truncating to offset" lines. A line that no
+state explains is a cut whose fetches were not logged, and stands for itself.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.profile import Profile
+from replay.statements import is_of
+from replay.states.settled import Settled, since_then
+from replay.states.stated_cuts import SAID_METHOD, stated_cuts
+from replay.windows import FIRST, carried
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import Method, Role, StatementKind
+
+_CLOCKS_APART = "INTERVAL 5 SECONDS"
+"""The replica's clock tells of the load, its leaders' of the states before and after."""
+_IS_LOSS = "is_loss"
+_REPLICA = C.REPLICA_KEY
+_CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
+
+
+def truncations(
+    statements: DataFrame, states: DataFrame, profile: Profile, settled: Settled | None = None
+) -> DataFrame:
+    """One row per truncation that removed records, of `schemas.tables.TRUNCATIONS`.
+
+    `statements` are the landed ones, `states` is `replica_rows.replica_states` with its partitions' keys.
+    """
+    rebuilt, stated = _with_losses(_rebuilt(states), statements), stated_cuts(statements, states)
+    if settled is not None:
+        rebuilt = since_then(rebuilt, settled, has_own_epoch=True)
+        stated = since_then(stated, settled, has_own_epoch=False)
+    both = (
+        _numbered(rebuilt, _IS_LOSS)
+        .alias("rebuilt")
+        .join(_numbered(stated).alias("stated"), [*_REPLICA, C.TO_OFFSET, "number"], "full")
+    )
+    is_stated = F.coalesce(C.IS_STATED, F.lit(False))
+    by_restart = ~is_stated & (F.col(N.IS_RESTART) | F.col(_IS_LOSS))
+
+    def either(first: str, second: str, column: str) -> Column:
+        return F.coalesce(F.col(f"{first}.{column}"), F.col(f"{second}.{column}")).alias(column)
+
+    rows = both.select(
+        *_REPLICA, C.TO_OFFSET,
+        *[either("rebuilt", "stated", c) for c in (C.CAPTURE_ID, *_CUT)],
+        *[either("stated", "rebuilt", c) for c in (C.LEADER_EPOCH, C.EVENT_TIME)],
+        F.when(by_restart, Method.RESTART.value)
+        .otherwise(F.coalesce(SAID_METHOD, F.lit(profile.truncation)))
+        .alias(C.METHOD),
+        is_stated.alias(C.IS_STATED),
+    )  # fmt: skip
+    return T.TRUNCATIONS.conform(rows.withColumn(C.FROM_OFFSET, _from_where_the_last_ended()))
+
+
+def _from_where_the_last_ended() -> Column:
+    """Return the LEO before the cut; of a second round of truncation (KIP-279) that is where the first one cut to.
+
+    Between the rounds the replica's only request was answered with another diverging epoch, which is no event.
+    """
+    in_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).orderBy(C.EVENT_TIME, F.desc(C.TO_OFFSET))
+    last_from, last_to = F.lag(C.FROM_OFFSET).over(in_epoch), F.lag(C.TO_OFFSET).over(in_epoch)
+    goes_on = (last_from == F.col(C.FROM_OFFSET)) & (last_to > F.col(C.TO_OFFSET))
+    return F.when(goes_on, last_to).otherwise(F.col(C.FROM_OFFSET))
+
+
+def _numbered(cuts: DataFrame, *by: str) -> DataFrame:
+    """Return the cuts with their number among those of the replica to the same offset: by `by`, then in time."""
+    same = Window.partitionBy(*_REPLICA, C.TO_OFFSET).orderBy(*by, C.LEADER_EPOCH, C.EVENT_TIME)
+    return cuts.withColumn("number", F.row_number().over(same))
+
+
+def _rebuilt(states: DataFrame) -> DataFrame:
+    """One row per place where a replica's own LEO goes back."""
+    of_replica = Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(*C.TIMELINE_ORDER)
+    leo_before = F.lag(C.LOG_END_OFFSET).over(of_replica)
+    last_told = F.when(~F.col("leo_before").eqNullSafe(F.col(C.LOG_END_OFFSET)), F.col(C.VALID_FROM))
+    is_cut = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.LOG_END_OFFSET) < F.col("leo_before"))
+    # States lie in the order of their replica; that of their partition is a sort, of those alone that were cut.
+    compared = states.withColumn("leo_before", leo_before)
+    cut = compared.where(is_cut).select(N.PARTITION_NUMBER).distinct()
+    cut_at_all = compared.join(F.broadcast(cut), N.PARTITION_NUMBER, "left_semi")
+    of_partition = Window.partitionBy(N.PARTITION_NUMBER).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
+    leader_hw = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK))
+    return cut_at_all.select(
+        *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
+        F.col(C.VALID_FROM).alias(C.EVENT_TIME),
+        F.col("leo_before").alias(C.FROM_OFFSET),
+        F.col(C.LOG_END_OFFSET).alias(C.TO_OFFSET),
+        F.lag(C.HIGH_WATERMARK).over(of_replica).alias(C.HIGH_WATERMARK_BEFORE),
+        F.coalesce(F.max(leader_hw).over(of_partition.rowsBetween(FIRST, -1)), F.lit(UNKNOWN_OFFSET)).alias(
+            C.PARTITION_HIGH_WATERMARK_BEFORE
+        ),
+        N.IS_RESTART,
+        carried(last_told, of_replica.rowsBetween(FIRST, -1)).alias("since"),
+    ).where((F.col(C.TO_OFFSET) >= 0) & (F.col(C.TO_OFFSET) < F.col(C.FROM_OFFSET)))  # fmt: skip
+
+
+def _with_losses(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:
+    """Return the cuts with `is_loss`: the replica loaded a log of just that length since it was last known longer.
+
+    Its unflushed tail was gone (`LogLoader`). In which epoch it then was told its role may be known of no leader.
+    """
+    loads = (
+        statements.where(is_of(StatementKind.LOADED_LEO))
+        .groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), F.col(C.OFFSET).alias(C.TO_OFFSET))
+        .agg(F.collect_list(C.EVENT_TIME).alias("loads"))
+    )
+    first, last = F.expr(f"since - {_CLOCKS_APART}"), F.expr(f"{C.EVENT_TIME} + {_CLOCKS_APART}")
+    has_loaded = F.exists("loads", lambda at: at.between(first, last))
+    cut_to: list[str] = [*_REPLICA, C.TO_OFFSET]
+    with_loads = rebuilt.join(F.broadcast(loads), cut_to, "left")
+    return with_loads.withColumn(_IS_LOSS, F.coalesce(has_loaded, F.lit(False))).drop("loads", "since")

@@ -1,0 +1,132 @@
+"""What bore on the partition's logs, as few steps as there were leaderships, restarts and stretches of fetches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay.assignment import slot_of
+from replay.events.leaderships import LOADED_HW, START_US, roles_with_loads
+from replay.events.restarts import LOADED_LEO, restarts
+from replay.findings.spans import END_LEO, NUMBER, START_LEO, spans
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import ChangeKind, EventType
+
+LOADED, FOLLOWS, LEADS, REACHED = range(4)
+"""A process loaded its log; it became a follower; a leader began; a follower had fetched so far."""
+
+STEP = "struct<epoch:int,us:bigint,kind:int,slot:int,start:bigint,leo:bigint,hw:bigint,behind:bigint>"
+"""`start` and `leo`: a leader's LEO at its begin and end, a loaded log's, a follower's; `behind`: the leader's end."""
+
+
+def steps(
+    landed: Mapping[str, DataFrame], leader_timeline: DataFrame, replica_timeline: DataFrame, assigned: DataFrame
+) -> DataFrame:
+    """One row per partition: its key, `slots` and `steps`, an array of `STEP` in order.
+
+    A follower's times are its own clock's: compared with its leader's over the seconds that a restart takes.
+    """
+    roles = roles_with_loads(landed)
+    follows = roles.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value)
+    led = spans(leader_timeline)
+    parts = (
+        _loaded(restarts(roles, landed[T.BROKER_STATEMENTS.name])),
+        follows.select(*C.PARTITION_KEY, _step(FOLLOWS, C.BROKER_ID, F.col(START_US), hw=F.col("loaded"))),
+        _led(led),
+        _reached(leader_timeline, replica_timeline, follows, led),
+    )
+    every = parts[0]
+    for part in parts[1:]:
+        every = every.unionByName(part)
+    placed = every.join(assigned, C.on_partition())
+    slotted = F.col("step").withField("slot", slot_of(F.col("step.slot"))).cast(STEP)
+    return placed.groupBy(*C.PARTITION_KEY).agg(
+        F.first("slots").alias("slots"), F.sort_array(F.collect_list(slotted)).alias("steps")
+    )
+
+
+def _step(kind: int, who: str, us: Column, **values: Column) -> Column:
+    """Return the row as a step of a replica, whose id stands for its slot for now."""
+    nothing = F.lit(None).cast("bigint")
+    fields = {
+        "epoch": F.col(C.LEADER_EPOCH), "us": us, "kind": F.lit(kind), "slot": F.col(who),
+        **{name: values.get(name, nothing) for name in ("start", "leo", "hw", "behind")},
+    }  # fmt: skip
+    return F.struct(*[value.alias(name) for name, value in fields.items()]).alias("step")
+
+
+def _loaded(restarted: DataFrame) -> DataFrame:
+    """One step per restart of a process that found the partition in its log."""
+    return restarted.select(
+        *C.PARTITION_KEY,
+        _step(LOADED, C.BROKER_ID, F.col(START_US), leo=F.col(LOADED_LEO), hw=F.col(LOADED_HW)),
+    )
+
+
+def _led(led: DataFrame) -> DataFrame:
+    """One step per leadership whose begin a line tells."""
+    at = F.unix_micros(C.STARTED_AT)
+    return led.where(F.col(START_LEO).isNotNull()).select(
+        *C.PARTITION_KEY,
+        _step(LEADS, C.LEADER_ID, at, start=F.col(START_LEO), leo=F.col(END_LEO), hw=F.col(C.HIGH_WATERMARK)),
+    )
+
+
+def _reached(leader_timeline: DataFrame, replica_timeline: DataFrame, follows: DataFrame, led: DataFrame) -> DataFrame:
+    """One row per stretch of a follower's fetches between its changes of role: how far it came, and the HW it knew."""
+    of_replica = C.on_partition(C.LEADER_EPOCH, C.REPLICA_ID)
+    changes = follows.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
+        F.collect_list(START_US).alias("changed")
+    )
+
+    def by_stretch(rows: DataFrame, time: str) -> DataFrame:
+        """Return the rows of a replica with `stretch`: how often it had changed its role in the epoch by then."""
+        before = F.filter("changed", lambda us: us <= F.unix_micros(time))
+        known = rows.join(F.broadcast(changes), of_replica, "left")
+        return known.withColumn("stretch", F.size(F.coalesce(before, F.array().cast("array<bigint>"))))
+
+    asked = leader_timeline.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value).select(
+        *of_replica, C.EVENT_SEQ, C.EVENT_TIME, F.element_at(C.REMOTE_LEO_MAP, F.col(C.REPLICA_ID)).alias("leo")
+    )
+    remote = F.explode(C.REMOTE_LEO_MAP).alias(C.REPLICA_ID, "leo")
+    proven = leader_timeline.where(F.col(C.EVENT_TYPE) == EventType.WITNESS.value).select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, remote
+    )
+    fetches = by_stretch(asked.unionByName(proven).where("leo >= 0"), C.EVENT_TIME)
+    came_to = fetches.groupBy(*of_replica, "stretch").agg(
+        F.max_by("leo", C.EVENT_SEQ).alias("leo"), F.max(F.unix_micros(C.EVENT_TIME)).alias("us")
+    )
+    told = by_stretch(replica_timeline.where(F.col(C.HIGH_WATERMARK) >= 0), C.VALID_FROM)
+    knew = told.groupBy(*of_replica, "stretch").agg(F.max_by(C.HIGH_WATERMARK, C.EVENT_SEQ).alias("hw"))
+    ends = led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.max(END_LEO).alias("end"))
+    known = (
+        _with_last_responses(came_to, led)
+        .join(knew, [*of_replica, "stretch"], "left")
+        .join(ends, C.on_partition(C.LEADER_EPOCH))
+    )
+    return known.select(
+        *C.PARTITION_KEY,
+        _step(REACHED, C.REPLICA_ID, F.col("us"), leo=F.col("leo"), hw=F.col("hw"), behind=F.col("end") - F.col("leo")),
+    )
+
+
+def _with_last_responses(came_to: DataFrame, led: DataFrame) -> DataFrame:
+    """Return the stretches, each that a leadership of its replica follows as long as the LEO that one began with.
+
+    No fetch tells what the last response brought; the line of the election does.
+    """
+    began = led.select(
+        *C.PARTITION_KEY,
+        C.LEADER_EPOCH,
+        F.col(C.LEADER_ID).alias(C.REPLICA_ID),
+        F.col(NUMBER).alias("stretch"),
+        F.col(START_LEO).alias("began_at"),
+    )
+    in_order = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, "stretch")
+    both = came_to.unionByName(began, allowMissingColumns=True)
+    # `greatest` leaves out the NULL of a stretch that another one follows.
+    longer = both.withColumn("leo", F.greatest(F.col("leo"), F.lead("began_at").over(in_order)))
+    return longer.where("us IS NOT NULL").drop("began_at")

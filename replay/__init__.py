@@ -1,5 +1,18 @@
 """The pure engine: DataFrames of landed events in, DataFrames of timelines out.
 
-No session, path, clock, action, UDF or JVM handle in this package; it runs over Spark Connect as it is. The protocol
-is in `rules`; the plan is in `timelines`.
+No session, path, clock, action, UDF or JVM handle in this package; it runs over Spark Connect as it is.
+
+The protocol is in `rules`, `high_watermark` and `in_sync`, its versions in `profile`. The plan is in `replayed`, what
+comes of it in `timelines`. The other modules here are what all share. The rest lies in folders, of which each knows
+those above it in this list and none below:
+
+    events      what happened, a row each, in the leadership it belongs to
+    states      what each leader knew, and each replica had, after every event
+    order       which event came first: the leader's clock, and the evidence of responses, for which states are tried
+    going_on    a replay of what has landed since the last one
+    stretches   a replay of hot partitions, cut by time
+    findings    `incidents`, made of timelines
+    what_if     the same events under other rules
+    views       what is worked out of timelines when it is asked
+    agreement   timelines beside what brokers stated
 """

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import re
 import sys
+import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
 
@@ -68,6 +69,29 @@ def test_what_gives_rows_says_what_a_row_is(path: Path) -> None:
     giving = [function for function in functions if function.returns and ast.unparse(function.returns) == "DataFrame"]
 
     assert [function.name for function in giving if not ast.get_docstring(function)] == []
+
+
+FLOORS = ("events", "states", "order", "going_on", "stretches", "findings", "what_if", "views", "agreement")
+"""The folders of `replay/`: each knows those before it, and what lies beside them only the first three."""
+
+
+@pytest.mark.parametrize("path", sources_of("replay"), ids=named)
+def test_the_engine_is_built_from_the_ground_up(path: Path) -> None:
+    """A folder of it needs none that comes later, so that a reader does not either."""
+    folder = path.relative_to(ROOT / "replay").parent.name
+    nodes = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+    modules = [node.module.split(".") for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    needed = {module[1] for module in modules if module[0] == "replay" and len(module) == 3}
+
+    assert needed <= {*(FLOORS[: FLOORS.index(folder) + 1] if folder else FLOORS[:3])}
+
+
+def test_every_package_is_shipped() -> None:
+    """A folder that setuptools is not told of is missing on whoever installs it."""
+    listed = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["setuptools"]["packages"]
+    there = [init.parent for package in PACKAGES for init in (ROOT / package).rglob("__init__.py")]
+
+    assert sorted(listed) == sorted(named(folder).replace("/", ".") for folder in there)
 
 
 VEGA_WORDS = {"text", "offset"}

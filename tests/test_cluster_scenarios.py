@@ -159,12 +159,12 @@ class Rehearsal(Stage):
         self.clock += seconds
 
 
-def rehearse(scenario: Scenario, seed: int = 1) -> tuple[list[str], dict[int, Actor]]:
+def rehearse(scenario: Scenario, seed: int = 1, *, has_zookeeper: bool = False) -> tuple[list[str], dict[int, Actor]]:
     """The acts of a scenario, and in what state it leaves the brokers."""
     told: list[str] = []
     actors = {broker: Actor() for broker in (1, 2, 3)}
-    controller = Actor()
-    nodes = cast(Cluster, SimpleNamespace(brokers=actors, controller=controller))
+    controller, distribution = Actor(), SimpleNamespace(has_zookeeper=has_zookeeper)
+    nodes = cast(Cluster, SimpleNamespace(brokers=actors, controller=controller, distribution=distribution))
     stage = Rehearsal(nodes, scenario.topics, seed, scenario.seconds, told.append)
     topics = {topic.name: topic for topic in scenario.topics}
     stage.admin = cast(Any, Office({of: topics[of[0]].replicas(of[1], 3) for of in stage.partitions}))
@@ -173,10 +173,11 @@ def rehearse(scenario: Scenario, seed: int = 1) -> tuple[list[str], dict[int, Ac
     return told, actors
 
 
+@pytest.mark.parametrize("has_zookeeper", [False, True])
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-def test_a_script_leaves_every_broker_up(scenario: Scenario) -> None:
+def test_a_script_leaves_every_broker_up(scenario: Scenario, has_zookeeper: bool) -> None:  # noqa: FBT001
     """No act on a broker that is in no state for it, and in the end a whole cluster."""
-    _, actors = rehearse(scenario)
+    _, actors = rehearse(scenario, has_zookeeper=has_zookeeper)
 
     assert {actor.state for actor in actors.values()} == {"up"}
     assert all(actor.has_disk for actor in actors.values())

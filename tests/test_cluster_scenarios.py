@@ -175,7 +175,7 @@ def rehearse(scenario: Scenario, seed: int = 1, *, has_zookeeper: bool = False) 
 
 @pytest.mark.parametrize("has_zookeeper", [False, True])
 @pytest.mark.parametrize("scenario", SCENARIOS.values(), ids=SCENARIOS)
-def test_a_script_leaves_every_broker_up(scenario: Scenario, has_zookeeper: bool) -> None:  # noqa: FBT001
+def test_a_script_leaves_every_broker_up(scenario: Scenario, has_zookeeper: bool) -> None:
     """No act on a broker that is in no state for it, and in the end a whole cluster."""
     _, actors = rehearse(scenario, has_zookeeper=has_zookeeper)
 

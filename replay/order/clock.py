@@ -123,11 +123,15 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
             N.HEARD_NS: _heard_ns(F.col("heard")),
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),
-            N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late()) & ~_has_not_grown(next_leo, goes_on),
+            N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late()),
         }
     )
     taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))
-    return known.withColumn(N.RESPONSE_NS, F.when(is_answered(), taken)).drop("then", "heard")
+    responses: dict[str, Column] = {
+        N.RESPONSE_NS: F.when(is_answered(), taken),
+        N.IS_TAKEN: F.col(N.IS_TAKEN) & ~_has_not_grown(goes_on),
+    }
+    return known.withColumns(responses).drop("then", "heard")
 
 
 def _heard_ns(heard: Column) -> Column:
@@ -153,14 +157,14 @@ def _restarts(next_us: Column) -> Column:
     return F.when(F.size(N.LOADED_US) > 0, F.size(since) > 0).otherwise(F.lit(False))
 
 
-def _has_not_grown(next_leo: Column, goes_on: Column) -> Column:
+def _has_not_grown(goes_on: Column) -> Column:
     """Return whether records came and the fetcher has none of them: it dropped the response, and the HW in it.
 
     So does `AbstractFetcherThread` (349) with what it no longer waits for. Then it asks its leader for the same
     again, or leads with the LEO it had. Under another leader it may have cut them.
     """
     came, leads = F.col(C.RECORDS_SIZE) > 0, F.coalesce(F.col(N.NEXT_ROLE)["leads"], F.lit(False))
-    return F.coalesce((goes_on | leads) & came & (next_leo <= F.col(C.FETCH_OFFSET)), F.lit(False))
+    return F.coalesce((goes_on | leads) & came & (F.col(N.FOLLOWER_LEO) == UNKNOWN_OFFSET), F.lit(False))
 
 
 def _leo_after(next_leo: Column) -> Column:

@@ -75,20 +75,22 @@ def test_what_is_answered_too_late_may_not_have_come(spark: SparkSession) -> Non
     assert {name: tuple(rows[-1][c] for c in bounds) for name, rows in of_2.items()} == KNOWN
 
 
-@pytest.mark.parametrize(("topic", "hws"), [("kept", (7, 7, "exact")), ("deleted", (3, 7, "bounded"))])
-def test_what_is_answered_when_the_log_is_deleted_did_not_come(
-    spark: SparkSession, topic: str, hws: tuple[int, int, str]
-) -> None:
+def test_what_is_answered_when_the_log_is_deleted_did_not_come(spark: SparkSession) -> None:
     """The follower's own line tells when it gave up its log ("is scheduled for deletion")."""
-    story = tell(topic, DELETED)
-    assert story.disputes == []
-    landing = dict(combined([story]))
-    role = next(row for row in landing["broker_statements"] if row["broker_id"] == 2)
-    last = max(row["event_time"] for row in landing["fetch_events"])
+    stories = [tell(topic, DELETED) for topic in ("kept", "deleted")]
+    assert [story.disputes for story in stories] == [[], []]
+    landing = dict(combined(stories))
+    of_deleted = [row for row in landing["broker_statements"] if row["cluster_id"] == "deleted"]
+    role = next(row for row in of_deleted if row["broker_id"] == 2)
+    last = max(row["event_time"] for row in landing["fetch_events"] if row["cluster_id"] == "deleted")
     line = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "event_time": last + timedelta(milliseconds=20)}
-    if topic == "deleted":
-        landing["broker_statements"] = [*landing["broker_statements"], role | line | {"source_line": 999}]
-    with replayed(spark, landing, 3, profile(story)) as timelines:
-        of_2 = [row for row in by_topic(timelines.replica_timeline)[topic] if row["replica_id"] == 2]
+    landing["broker_statements"] = [*landing["broker_statements"], role | line | {"source_line": 999}]
+    with replayed(spark, landing, 3, profile(stories[0])) as timelines:
+        found = by_topic(timelines.replica_timeline)
 
-    assert tuple(of_2[-1][c] for c in ("high_watermark_low", "high_watermark_high", "exactness")) == hws
+    bounds = ("high_watermark_low", "high_watermark_high", "exactness")
+    ends = {name: [row for row in rows if row["replica_id"] == 2][-1] for name, rows in found.items()}
+    assert {name: tuple(row[c] for c in bounds) for name, row in ends.items()} == {
+        "kept": (7, 7, "exact"),
+        "deleted": (3, 7, "bounded"),
+    }

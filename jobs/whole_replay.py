@@ -7,7 +7,6 @@ from datetime import datetime
 from functools import reduce
 
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
 from jobs.hot_partitions import stretches_to_replay
 from jobs.new_rows import Landed
@@ -15,21 +14,18 @@ from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import describe
 from replay.assignment import assignments
-from replay.events.leaderships import leaderships, roles_with_loads
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
-from replay.states.begins import begun_anew_untold
 from replay.states.leader_rows import undoubted
 from replay.stretches.apart import only, put_in_place
 from replay.stretches.cut import split
-from replay.stretches.ends import at_moments, cut_below_starts, moments, unstitched
-from replay.stretches.gaps_across import gaps_across_cuts
+from replay.stretches.ends import at_moments, moments, unstitched
 from replay.stretches.stitched import stitched
 from replay.stretches.terms import Terms, terms
+from replay.stretches.untold import untold_at_cuts
 from replay.timelines import Timelines, reconstruct, shown
-from schemas import columns as C
-from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, PRODUCE_EVENTS
+from schemas.tables import PRODUCE_EVENTS
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         seen = terms(parts, cut, keep)
         leaders = undoubted(_at_cuts(states, seen), slots, profile)
-        doubts = [*_untold_at_cuts(landed, cut, profile), *unstitched(parts, leaders, cut, seen)]
+        doubts = [*untold_at_cuts(landed, cut, profile), *unstitched(parts, leaders, cut, seen)]
         looks = [keep(found.distinct(), is_small=True) for found in doubts]
         found = [look for look in looks if not look.isEmpty()]
         replaying.note = f"{cut.count()} stretches"
@@ -84,18 +80,6 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         apart = reconstruct(alone, keep(assignments(alone), is_small=True), slots, profile, keep)
         replaying.note = f"{unmet.count()} partitions"
     return put_in_place(apart, timelines, unmet)
-
-
-def _untold_at_cuts(landed: Landed, cut: DataFrame, profile: Profile) -> list[DataFrame]:
-    """Frames of one row per partition (its key) in which something reaches across a cut that no state there shows."""
-    found = [cut_below_starts(landed[BROKER_STATEMENTS.name], cut)]
-    if profile.has_outsiders:
-        found.append(gaps_across_cuts(landed[FETCH_EVENTS.name], cut).select(*C.PARTITION_KEY))
-    if profile.has_unstated_starts:
-        hot = F.broadcast(cut.select(*C.PARTITION_KEY).distinct())
-        anew = begun_anew_untold(leaderships(roles_with_loads(landed)))
-        found.append(anew.join(hot, C.on_partition(), "left_semi"))
-    return found
 
 
 def _at_cuts(states: Replayed, seen: Terms) -> DataFrame:

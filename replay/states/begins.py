@@ -17,7 +17,7 @@ from schemas.kinds import EventType, Exactness
 
 BEGUN = "begun"
 """struct: `begin_state` of a leadership's BECOME_LEADER; NULL without one."""
-_LEADERSHIP = (*C.PARTITION_KEY, C.LEADER_EPOCH, N.INCARNATION)
+_LEADERSHIP = (*C.EPOCH_KEY, N.INCARNATION)
 
 
 def begins() -> Column:
@@ -42,7 +42,7 @@ def other_begins(tail: DataFrame, settled: DataFrame) -> DataFrame:
     `tail` is the leaders' timeline of what is replayed, `settled` is `settled.settled_leaderships`.
     """
     number = incarnation_of(C.EVENT_SEQ).alias(N.INCARNATION)
-    found = tail.where(begins()).select(*C.PARTITION_KEY, C.LEADER_EPOCH, number, begin_state().alias("found"))
+    found = tail.where(begins()).select(*C.EPOCH_KEY, number, begin_state().alias("found"))
     stood = settled.where(F.col(BEGUN).isNotNull()).select(*_LEADERSHIP, BEGUN)
     both = stood.join(found, [*map(str, _LEADERSHIP)], "left")
     return both.where(~F.col("found").eqNullSafe(F.col(BEGUN))).select(*C.PARTITION_KEY)

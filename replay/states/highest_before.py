@@ -15,7 +15,7 @@ BY_EPOCH = "highest_by_epoch"
 
 def highest_by_epoch(rows: DataFrame, high_watermark: str, *by: str) -> DataFrame:
     """One row per partition: `highest_by_epoch`, apart by the columns `by` as well; `rows` are leaders'."""
-    of_epochs = rows.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, *by).agg(F.max(high_watermark).alias("highest"))
+    of_epochs = rows.groupBy(*C.EPOCH_KEY, *by).agg(F.max(high_watermark).alias("highest"))
     each = F.collect_list(F.struct(C.LEADER_EPOCH, *by, "highest"))
     return of_epochs.groupBy(*C.PARTITION_KEY).agg(each.alias(BY_EPOCH))
 

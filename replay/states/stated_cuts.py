@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.partitions import of_partitions
 from replay.statements import ROLE_LEOS, is_of
 from replay.states.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
 from replay.windows import FIRST, carried
@@ -27,9 +28,7 @@ def stated_cuts(statements: DataFrame, states: DataFrame) -> DataFrame:
     `states` is `replica_rows.replica_states` with its partitions' keys: they tell the highest HW of earlier epochs.
     """
     said = _said(statements)
-    of_leaders = states.where(F.col(C.ROLE) == Role.LEADER.value).join(
-        F.broadcast(said.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi"
-    )
+    of_leaders = of_partitions(states.where(F.col(C.ROLE) == Role.LEADER.value), said)
     reached = F.broadcast(highest_by_epoch(of_leaders, C.HIGH_WATERMARK))
     highest = highest_where(lambda it: is_earlier(it, has_own_epoch=False))
     return (

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from replay.events.batch_starts import BATCH_START, batch_starts
 from replay.going_on.standing import LED, ends_of_epochs, last_fetches, last_of, standing_appends, standing_fetches
+from replay.partitions import of_partitions
 from replay.statements import is_of
 from replay.stretches.requests import (
     EVER_US,
@@ -97,7 +98,7 @@ def _before(gathered: DataFrame, cut: DataFrame) -> DataFrame:
 
 def _appends_before(produced: DataFrame, statements: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and append, before it, that is an epoch's first or last, or that a log starts within."""
-    hot = produced.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
+    hot = of_partitions(produced, cut)
     gathered = _before(ends_of_epochs(hot, _second()), cut).groupBy(*LED, STRETCH)
     ends = gathered.agg(F.min("first").alias("first"), F.max("last").alias("last"))
     within = batch_starts(statements, hot).select(*C.PARTITION_KEY, F.col(BATCH_START).alias(C.BASE_OFFSET))
@@ -107,7 +108,7 @@ def _appends_before(produced: DataFrame, statements: DataFrame, cut: DataFrame) 
 
 def _fetches_before(fetched: DataFrame, cut: DataFrame) -> DataFrame:
     """One row per stretch and follower's last fetch before it: the last one, the last accepted, the last answered."""
-    hot = fetched.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
+    hot = of_partitions(fetched, cut)
     last = last_of(_before(last_fetches(hot, _second()), cut), STRETCH)
     return standing_fetches(last, STRETCH)
 

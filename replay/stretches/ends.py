@@ -13,13 +13,11 @@ from replay import names as N
 from replay.going_on.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
 from replay.going_on.continued import LEADER_STATE, REPLICA_STATE, in_order, is_unexplained
 from replay.names import NS_PER_US
-from replay.statements import is_of
 from replay.stretches.cut import FROM_US, UNTIL_US
 from replay.stretches.requests import PART_ID, STRETCH, TO_US
 from replay.stretches.terms import BOUNDS, TERM, Terms, own, timed
 from replay.timelines import Timelines
 from schemas import columns as C
-from schemas.kinds import StatementKind as S
 
 
 def unstitched(parts: Timelines, leaders: DataFrame, cut: DataFrame, seen: Terms) -> list[DataFrame]:
@@ -36,20 +34,6 @@ def unstitched(parts: Timelines, leaders: DataFrame, cut: DataFrame, seen: Terms
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
         _unexplained(own(parts.truncations, cut, C.EVENT_TIME)),
     ]
-
-
-def cut_below_starts(statements: DataFrame, cut: DataFrame) -> DataFrame:
-    """One row per line that tells of a truncation below where the replica's log had started: of a hot partition.
-
-    It started there then (`log_starts`); but of earlier truncations a stretch knows nothing.
-    """
-    of_hot = statements.join(F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
-    of_replica = C.on_partition(C.BROKER_ID)
-    at, offset = F.col(C.EVENT_TIME).alias("at"), F.col(C.OFFSET).alias("start")
-    starts = of_hot.where(is_of(S.LOG_START_MOVED, S.LOADED_LOG_START, S.TRUNCATED_FULLY_AT))
-    cuts = of_hot.where(is_of(S.TRUNCATED_TO)).join(F.broadcast(starts.select(*of_replica, at, offset)), of_replica)
-    below = (F.col("at") <= F.col(C.EVENT_TIME)) & (F.col("start") > F.col(C.OFFSET))
-    return cuts.where(below).select(*C.PARTITION_KEY)
 
 
 def moments(seen: Terms) -> DataFrame:

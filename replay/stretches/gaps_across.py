@@ -10,6 +10,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.going_on.standing import FETCHER
+from replay.partitions import of_partitions
 from replay.stretches.cut import FROM_US
 from replay.stretches.requests import SECOND_US, second_of
 from schemas import columns as C
@@ -35,9 +36,7 @@ def gaps_across_cuts(fetched: DataFrame, cut: DataFrame) -> DataFrame:
     `fetched` are all fetches, `cut` is `cut.stretches`. They are looked at by the second first: a window over all
     would sort them.
     """
-    hot = _in_sessions(fetched).join(
-        F.broadcast(cut.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi"
-    )
+    hot = of_partitions(_in_sessions(fetched), cut)
     second = second_of(F.unix_micros(C.EVENT_TIME)).alias("second")
     each = hot.groupBy(*_SESSION, second).agg(F.max(_asked()).alias("latest"), F.min(_asked()).alias("then"))
     along = Window.partitionBy(*_SESSION).orderBy("second")

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.going_on.continued import is_unexplained
+from replay.partitions import of_partitions
 from replay.states.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
 from replay.stretches.cut import FROM_US, UNTIL_US
 from replay.stretches.requests import STRETCH
@@ -80,7 +81,7 @@ def _lasting(rows: DataFrame) -> DataFrame:
 def _with_highest_hw(cuts: DataFrame, leaders: DataFrame) -> DataFrame:
     """Return the truncations with the highest HW before, of earlier stretches too."""
     # Of all others nobody asks; where nothing was cut, which is nearly always, no row is looked at.
-    of_cut = leaders.join(F.broadcast(cuts.select(*C.PARTITION_KEY).distinct()), C.on_partition(), "left_semi")
+    of_cut = of_partitions(leaders, cuts)
     reached = highest_by_epoch(of_cut.where(F.col(STRETCH).isNotNull()), C.HIGH_WATERMARK, STRETCH)
     known = cuts.join(F.broadcast(reached), C.on_partition(), "left")
     highest = highest_where(lambda it: (it[STRETCH] < F.col(STRETCH)) & is_earlier(it, ~is_unexplained()))

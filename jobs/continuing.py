@@ -7,9 +7,8 @@ from datetime import UTC, datetime, timedelta
 from pyspark.sql import functions as F
 
 from jobs.keeping import few_tasks, short_plans, tasks_of
-from jobs.new_rows import Landed, MustReplayAllError, new_rows, require
+from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
-from jobs.replay_marks import last_mark
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
@@ -44,9 +43,10 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
     spark = warehouse.spark
     with few_tasks(spark):
         protocol = protocol_of(landed)
-        new = _with_kept_requests(new_rows(warehouse, cluster_id, landed, protocol), keep)
+        mark = earlier_replay(warehouse, cluster_id)
+        new = _with_kept_requests(new_rows(warehouse, cluster_id, mark, landed, protocol), keep)
         stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
-        profile = protocol.what_if(has_outsiders=_had_outsiders(warehouse, cluster_id) or _has_outsiders(landed, new))
+        profile = protocol.what_if(has_outsiders=mark.has_outsiders or _has_outsiders(landed, new))
         until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, stands, profile, keep)
         tail = _tail(landed, settled, keep)
@@ -82,12 +82,6 @@ def _with_kept_requests(few: Landed, keep: Keep) -> Landed:
 def _requests(tail: Landed) -> int:
     """How many requests are replayed."""
     return sum(tail[table.name].count() for table in REQUESTS)
-
-
-def _had_outsiders(warehouse: Warehouse, cluster_id: str) -> bool:
-    """Whether some replica was outside its ISR by the last replay."""
-    mark = last_mark(warehouse, cluster_id)
-    return mark is not None and mark.has_outsiders
 
 
 def _has_outsiders(landed: Landed, new: Landed) -> bool:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs import __version__
-from jobs.replay_marks import has_only_grown, last_mark, protocol_text
+from jobs.replay_marks import Mark, has_only_grown, last_mark, protocol_text
 from jobs.warehouse import Warehouse
 from replay.profile import Profile
 from schemas import columns as C
@@ -23,11 +23,18 @@ class MustReplayAllError(Exception):
     """The last replay can not be gone on from; says why, in words."""
 
 
-def new_rows(warehouse: Warehouse, cluster_id: str, landed: Landed, protocol: Profile) -> dict[str, DataFrame]:
-    """The rows of each landing table that have landed since the last replay of the cluster."""
+def earlier_replay(warehouse: Warehouse, cluster_id: str) -> Mark:
+    """The mark of the last replay of the cluster."""
     mark = last_mark(warehouse, cluster_id)
     if mark is None:
         raise MustReplayAllError("there is no earlier replay to go on from")
+    return mark
+
+
+def new_rows(
+    warehouse: Warehouse, cluster_id: str, mark: Mark, landed: Landed, protocol: Profile
+) -> dict[str, DataFrame]:
+    """The rows of each landing table that have landed since the replay of the cluster that `mark` is of."""
     require(mark.engine == __version__, f"the last replay was by version {mark.engine}")
     require(mark.protocol == protocol_text(protocol), "the cluster's settings are others now")
     require(mark.is_plain, "silence, transactions or an inferred ISR reach far")

@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
+from sources.json_text import object_of
 from sources.shippers import as_written, bytes_as_written
 
 WITHIN = ("_source", "jsonPayload", "result")
@@ -99,9 +100,8 @@ def bytes_unpacked(line: bytes) -> bytes:
         line = bytes_as_written(line)
         if line[:1] != b"{":
             break
-        try:
-            fields = json.loads(line)
-        except ValueError:
+        fields = object_of(line.decode("utf-8", "replace"))
+        if fields is None:
             break
         told = {k: v if isinstance(v, str) else json.dumps(v) for k, v in fields.items() if v is not None}
         within = _bytes_line(told)
@@ -122,11 +122,7 @@ def _bytes_line(fields: dict[str, str]) -> bytes | None:
     if told is None:
         return None
     text = told.rstrip("\r\n")
-    try:
-        ecs = json.loads(fields.get("log", ""))
-    except ValueError:
-        ecs = {}
-    ecs = ecs if isinstance(ecs, dict) else {}
+    ecs = object_of(fields.get("log", "")) or {}
     level, logger = first(LEVELS) or ecs.get("level"), first(LOGGERS) or ecs.get("logger")
     time = _bytes_time(fields.get("instant"), first(TIMES))
     if not re.match(_IS_WHOLE, text) and level and logger and time:
@@ -137,7 +133,7 @@ def _bytes_line(fields: dict[str, str]) -> bytes | None:
 def _bytes_time(instant: str | None, told: str | None) -> str | None:
     try:
         if instant:
-            seconds = float(json.loads(instant)[_INSTANT[0]])
+            seconds = float((object_of(instant) or {})[_INSTANT[0]])
         else:
             number = float(told or "")
             seconds = number / 1000 if number >= _LEAST_MILLIS else number

@@ -157,3 +157,10 @@ def test_a_file_of_them_is_known(tmp_path: Path, name: str) -> None:
 def test_no_object_is_an_error(value: object) -> None:
     """Whatever it holds."""
     assert isinstance(bytes_unpacked(json.dumps({"log": value, "message": value}).encode()), bytes)
+
+
+def test_brackets_without_end_are_no_error() -> None:
+    """Python's reader gives up a thousand deep."""
+    line = b'{"message":' + b"[" * 100_000
+
+    assert bytes_unpacked(line) == line

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.keeping import keeping
 from replay.findings.cutters import with_last_contact
 from replay.findings.losses import losses
 from replay.findings.spans import contacts, spans
@@ -47,6 +49,17 @@ def told_of(spark: SparkSession, histories: Histories, keep: Keep) -> Told:
     cut = keep(with_last_contact(truncations, took_part), is_small=True)
     lost = keep(losses(tables, led, took_part, cut), is_small=True)
     return Told(tables, led, took_part, truncations, cut, lost)
+
+
+def told_once(histories: Histories) -> Callable[[SparkSession], Iterator[Told]]:
+    """The fixture `told` of a module: `told_of` its histories, for as long as its tests last."""
+
+    @pytest.fixture(scope="module", name="told")
+    def told(spark: SparkSession) -> Iterator[Told]:
+        with keeping() as keep:
+            yield told_of(spark, histories, keep)
+
+    return told
 
 
 SHOWN = ("severity", "leader_epoch", "replica_id", "from_offset", "to_offset")

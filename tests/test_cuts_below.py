@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from pyspark.sql import SparkSession
 
-from jobs.keeping import keeping
 from replay.findings import cuts
 from replay.findings.cuts import cuts_below_high_watermark
 from schemas import tables as T
 from tests.checked_rows import Given, at, event, state
 from tests.incident_histories import cut, led
 from tests.mutants import Mutant
-from tests.small_histories import Findings, Histories, Told, told_of
+from tests.small_histories import Findings, Histories, Told, told_once
 
 pytestmark = pytest.mark.spark
 
@@ -130,11 +126,7 @@ MUTANTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def told(spark: SparkSession) -> Iterator[Told]:
-    """All histories at once."""
-    with keeping() as keep:
-        yield told_of(spark, HISTORIES, keep)
+told = told_once(HISTORIES)
 
 
 def found(told: Told) -> Findings:

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from pyspark.sql import SparkSession
 
-from jobs.keeping import keeping
 from replay.findings import parted_followers, parted_logs
 from replay.findings.divergence import divergences
 from replay.profile import Profile, Truncation
@@ -15,7 +11,7 @@ from schemas import tables as T
 from tests.checked_rows import Given, at, event, state
 from tests.incident_histories import changes, cut, led
 from tests.mutants import Mutant
-from tests.small_histories import Findings, Histories, Told, by_topic, told_of
+from tests.small_histories import Findings, Histories, Told, by_topic, told_once
 
 pytestmark = pytest.mark.spark
 
@@ -103,11 +99,7 @@ MUTANTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def told(spark: SparkSession) -> Iterator[Told]:
-    """All histories at once."""
-    with keeping() as keep:
-        yield told_of(spark, HISTORIES, keep)
+told = told_once(HISTORIES)
 
 
 def found(told: Told) -> Findings:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
-from pyspark.sql import SparkSession
 
-from jobs.keeping import keeping
 from replay.findings import consumers
 from replay.findings.consumers import reads_of_lost_records
 from schemas import tables as T
 from tests.checked_rows import Given, event
 from tests.incident_histories import fetch, led, read
 from tests.mutants import Mutant
-from tests.small_histories import Findings, Told, by_topic, told_of
+from tests.small_histories import Findings, Told, by_topic, told_once
 
 pytestmark = pytest.mark.spark
 
@@ -100,15 +96,11 @@ MUTANTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def told(spark: SparkSession) -> Iterator[Told]:
-    """The fetches of each reader, its topic, and what is gone of its ledger."""
-    histories = {
-        reader: {**LEDGERS[ledger], T.FETCH_EVENTS: [{**one, "client_id": reader} for one in fetches]}
-        for reader, (ledger, fetches) in READERS.items()
-    }
-    with keeping() as keep:
-        yield told_of(spark, histories, keep)
+told = told_once({
+    reader: {**LEDGERS[ledger], T.FETCH_EVENTS: [{**one, "client_id": reader} for one in fetches]}
+    for reader, (ledger, fetches) in READERS.items()
+})  # fmt: skip
+"""The fetches of each reader, its topic, and what is gone of its ledger."""
 
 
 def found(told: Told) -> Findings:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
-from jobs.keeping import keeping
 from replay.findings import silent_cuts
 from replay.findings.silent_cuts import silent_truncations
 from schemas import tables as T
 from tests.checked_rows import Given, at, event, state, stated_start
 from tests.incident_histories import changes, cut, led
 from tests.mutants import Mutant
-from tests.small_histories import Findings, Told, by_topic, told_of
+from tests.small_histories import Findings, Told, by_topic, told_once
 
 pytestmark = pytest.mark.spark
 
@@ -155,11 +152,7 @@ MUTANTS = (
 )  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def told(spark: SparkSession) -> Iterator[Told]:
-    """All histories at once."""
-    with keeping() as keep:
-        yield told_of(spark, HISTORIES, keep)
+told = told_once(HISTORIES)
 
 
 def found(told: Told) -> Findings:

@@ -38,7 +38,7 @@ $(READY): requirements-dev.txt pyproject.toml
 	@command -v java >/dev/null || [ -n "$${JAVA_HOME:-}" ] || { echo "Java 17 is needed for Spark"; exit 3; }
 	@echo "setup 1/3: virtual environment in $(VENV)"
 	@"$(PYTHON)" -m venv $(VENV)
-	@echo "setup 2/3: packages of requirements-dev.txt (about 1 GB; a few minutes the first time)"
+	@echo "setup 2/3: packages of requirements-dev.txt (1.9 GB on disk; a few minutes the first time)"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@echo "setup 3/3: tidegauge itself, as $(BIN)/tidegauge"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -1,7 +1,8 @@
-"""A partition of a fetch that the broker never read, because it did not know its topic id yet, moves no remote LEO."""
+"""A partition of a fetch that the broker never read moves no remote LEO: its metadata did not have the topic."""
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -22,20 +23,38 @@ min isr 1
 append 3                                   | 1:3  2:0  3:?  hw 0
 3 fetches at 0, at once                    | 1:3  2:0  3:0  hw 0
 """
+CASES = {
+    "answered": (0, None, 0),
+    "no_longer_the_leader": (6, None, 0),
+    "topic_id_unknown": (100, None, -1),
+    "not_authorized": (29, None, -1),
+    "not_in_the_metadata_yet": (3, None, -1),
+    "the_log_is_deleted_which_ends_the_wait": (3, timedelta(milliseconds=20), 0),
+    "gone_from_the_metadata_before_the_log": (3, timedelta(milliseconds=-430), -1),
+}
+"""By topic: the error in the response to the parked fetch, how much later its log is deleted, the remote LEO then."""
 
 
-@pytest.mark.parametrize(
-    ("error_code", "remote_leo"),
-    [(0, 0), (6, 0), (100, -1), (29, -1)],
-    ids=["answered", "no longer the leader", "topic id unknown", "not authorized"],
-)
-def test_a_parked_fetch_was_accepted_if_it_was_read(spark: SparkSession, error_code: int, remote_leo: int) -> None:
+def test_a_parked_fetch_was_accepted_if_it_was_read(spark: SparkSession) -> None:
     """An error of the read at the end comes after a first one that was accepted; one of the request's handling not."""
-    story = tell("before_its_metadata", STORY)
-    landing: dict[str, list[dict[str, Any]]] = {t: [dict(row) for row in rows] for t, rows in combined([story]).items()}
-    (parked,) = [row for row in landing[T.FETCH_EVENTS.name] if row["is_parked"]]
-    parked |= {"error_code": error_code}
-    with replayed(spark, landing, 3, profile(story)) as timelines:
-        (found,) = by_topic(timelines.leader_timeline).values()
+    stories = [tell(topic, STORY) for topic in CASES]
+    landing: dict[str, list[dict[str, Any]]] = {t: [dict(row) for row in rows] for t, rows in combined(stories).items()}
+    for parked in [row for row in landing[T.FETCH_EVENTS.name] if row["is_parked"]]:
+        error_code, deleted_after, _ = CASES[parked["cluster_id"]]
+        parked |= {"error_code": error_code}
+        if deleted_after is not None:
+            deleted = parked["response_time"] + deleted_after
+            statements = landing[T.BROKER_STATEMENTS.name]
+            of_leader = next(
+                row for row in statements if (row["cluster_id"], row["broker_id"]) == (parked["cluster_id"], 1)
+            )
+            told = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "event_time": deleted, "source_line": 999}
+            statements.append(of_leader | told)
+    with replayed(spark, landing, 3, profile(stories[0])) as timelines:
+        found = by_topic(timelines.leader_timeline)
 
-    assert [row["remote_log_end_offset"][2] for row in found if row["event_type"] == "APPEND"] == [remote_leo]
+    remote_leos = {
+        topic: [row["remote_log_end_offset"][2] for row in rows if row["event_type"] == "APPEND"]
+        for topic, rows in found.items()
+    }
+    assert remote_leos == {topic: [remote_leo] for topic, (_, _, remote_leo) in CASES.items()}

@@ -3,14 +3,16 @@
 A fetch is parked only if no partition of it that was read failed or diverged at its first read
 (`ReplicaManager.fetchMessages`): a parked one was accepted whatever its response says of what became of it meanwhile.
 A partition whose topic id the broker did not know yet, or that the fetcher may not see, is never read, and parks with
-the others (`KafkaApis.handleFetchRequest`, `erroneous`).
+the others (`KafkaApis.handleFetchRequest`, `erroneous`). One that the broker's metadata does not have is neither, and
+answered with UNKNOWN_TOPIC_OR_PARTITION; so is one that was read, if its log was deleted while it waited
+(`next_roles.is_read`).
 """
 
 from __future__ import annotations
 
 from schemas import columns as C
 
-_TOPIC_AUTHORIZATION_FAILED, _UNKNOWN_TOPIC_ID = 29, 100
+UNKNOWN_TOPIC_OR_PARTITION, _TOPIC_AUTHORIZATION_FAILED, _UNKNOWN_TOPIC_ID = 3, 29, 100
 _NEVER_READ = f"{C.ERROR_CODE} IN ({_TOPIC_AUTHORIZATION_FAILED}, {_UNKNOWN_TOPIC_ID})"
 
 PARKED = f"({C.IS_PARKED} AND NOT {_NEVER_READ})"
@@ -18,7 +20,9 @@ PARKED = f"({C.IS_PARKED} AND NOT {_NEVER_READ})"
 CLEAN = f"({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} < 0)"
 """Its response tells of no error and no divergence."""
 ACCEPTED = f"({PARKED} OR {CLEAN})"
-"""Either."""
+"""Either; but what `next_roles.is_read` knows."""
+CERTAINLY_READ = f"({ACCEPTED} AND {C.ERROR_CODE} <> {UNKNOWN_TOPIC_OR_PARTITION})"
+"""It was, whatever became of the log."""
 DIVERGING = f"({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} >= 0)"
 """Its response tells from where on the fetcher's log is another one than the leader's (KIP-595)."""
 DIVERGED = -2

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import SLOTS
 from replay.event_types import is_event
+from replay.events.acceptance import UNKNOWN_TOPIC_OR_PARTITION
 from replay.profile import Profile
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
 from replay.windows import FIRST, NOW, following
@@ -85,7 +86,7 @@ def _deletions(statements: DataFrame) -> DataFrame:
 
 
 CLOCKS_APART_US = 100_000
-"""Of two brokers' clocks no order is taken; so far apart they are enough to doubt."""
+"""Of two brokers' clocks no order is taken; so far apart they are enough to doubt. Nor does a line come much later."""
 
 
 def comes_too_late() -> Column:
@@ -96,6 +97,20 @@ def comes_too_late() -> Column:
     """
     role = F.col(N.NEXT_ROLE)
     return F.coalesce(role["lacks_hw"] | (role["us"] + CLOCKS_APART_US < F.col(N.RESPONSE_US)), F.lit(False))
+
+
+def is_read(leader_id: Column) -> Column:
+    """Return `is_accepted` without what was parked for a partition that the leader's metadata did not have.
+
+    Beside ZooKeeper a partition comes into the metadata after its leader was told to lead, and is gone from them before
+    its log is deleted. A fetch that was read before ends with the log (`ReplicaManager.stopReplicas` completes what
+    waits for it); one that was not ends with the others in it. All by one broker's clock.
+    """
+    role = F.try_element_at(F.col(NEXT_ROLES), leader_id)
+    ends_with_log = role["leo"].isNull() & (F.abs(role["us"] - F.col(N.RESPONSE_US)) <= CLOCKS_APART_US)
+    was_read = F.col("is_accepted") & F.coalesce(ends_with_log, F.lit(False))
+    is_unknown = F.col(C.ERROR_CODE) == UNKNOWN_TOPIC_OR_PARTITION
+    return F.when(is_unknown, was_read).otherwise(F.col("is_accepted"))
 
 
 def next_role() -> Column:

@@ -13,13 +13,15 @@ from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
 from replay.events.fencing import FENCED, REGISTERED
 from replay.events.leaderships import LOADS, START_US, STATED_HW, STATED_LEO
-from replay.events.next_roles import REACHED, next_role, reached
+from replay.events.next_roles import REACHED, is_read, next_role, reached
 from replay.events.shape import SHAPE
 from replay.settings import min_isr
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
 _NEVER_NULL = (N.EVENT, N.EVENT_US, C.LEADER_EPOCH)
+_GIVEN_UP = (C.ISR, C.REPLICAS, FENCED, REGISTERED, C.BROKER_ID, "is_accepted", *_NEVER_NULL)
+"""Columns that others stand for from here on."""
 
 
 def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
@@ -35,7 +37,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
     joined = happened.join(F.broadcast(context), C.on_partition(C.LEADER_EPOCH))
     at = joined.withColumn("mine", mine)
     return at.where(F.col("mine")[C.LEADER_ID] == F.col(C.BROKER_ID)).select(
-        *[c for c in SHAPE if c not in (C.ISR, C.REPLICAS, FENCED, REGISTERED, C.BROKER_ID, *_NEVER_NULL)],
+        *[c for c in SHAPE if c not in _GIVEN_UP],
         *[_not_null(F.col(c)).alias(c) for c in _NEVER_NULL],
         *[_not_null(F.col("mine")[c]).alias(c) for c in (N.INCARNATION, N.TENURE, START_US)],
         F.col("mine")[N.IS_NEW_LEADER].alias(N.IS_NEW_LEADER),
@@ -53,6 +55,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         N.PARTITION_NUMBER,
         F.expr(f"shiftleft(1, size({SLOTS})) - 1").alias(N.EVERY_MASK),
         F.when(F.size(LOADS) > 0, _loaded_us()).alias(N.LOADED_US),
+        is_read(F.col("mine")[C.LEADER_ID]).alias("is_accepted"),
         next_role().alias(N.NEXT_ROLE),
         reached().alias(REACHED),
     )

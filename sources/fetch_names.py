@@ -51,6 +51,13 @@ def by_name(requests: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
+def states_ids() -> Column:
+    """Return whether a request names partitions by topic id; NULL where it names none."""
+    first = F.coalesce(F.get("listed", 0)["topicId"], F.get("forgotten", 0)["topicId"])
+    names_some = (F.array_size("listed") > 0) | (F.array_size("forgotten") > 0)
+    return F.when(names_some, request_log.topic_id(first) != "")
+
+
 def as_if_listed() -> Column:
     """Return, of rows that each have a partition's topic and params, all of them as the topics of one request."""
     partition = F.struct(

@@ -15,13 +15,16 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
-from sources.fetch_names import ANSWER, FORGOTTEN, LISTED, as_if_listed, by_name
+from sources.fetch_names import ANSWER, FORGOTTEN, LISTED, as_if_listed, by_name, states_ids
 from sources.fetch_requests import SESSION, TURN, fetch_requests
 from sources.resolve_topics import with_topic
 
 SPAN = "span"
 """int: session epoch that the part of a session begins with whose requests follow each other without a gap; after a gap
 nothing is known of the session."""
+_BY_ID = "by_id"
+"""bool: the session's partitions go by topic ids (KIP-516), not by names; NULL where no new request names one. By name,
+a topic that is created anew takes the place of the one before it."""
 
 
 def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = None) -> DataFrame:
@@ -59,7 +62,10 @@ def _in_turn(requests: DataFrame) -> DataFrame:
     session = Window.partitionBy(C.BROKER_ID, SESSION).orderBy(C.SESSION_EPOCH)
     so_far = session.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     epoch, before, after = F.col(C.SESSION_EPOCH), F.lag("turn").over(session), F.lead(C.SESSION_EPOCH).over(session)
-    told = requests.withColumns({"before": before, "is_end": F.coalesce(after > epoch + 1, F.lit(True))})
+    whole = session.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    by_id = F.bool_or(F.when(F.col("is_new"), states_ids())).over(whole)
+    is_end = F.coalesce(after > epoch + 1, F.lit(True))
+    told = requests.withColumns({"before": before, "is_end": is_end, _BY_ID: by_id})
     begins = F.coalesce(F.col("before")[C.SESSION_EPOCH] < epoch - 1, F.lit(True))
     ends = told.withColumns({SPAN: F.when(begins, epoch), "end": F.when(F.col("is_end"), F.col("turn"))})
     in_session = f"PARTITION BY {C.BROKER_ID}, {SESSION} ORDER BY {C.SESSION_EPOCH}"
@@ -74,7 +80,8 @@ def _in_turn(requests: DataFrame) -> DataFrame:
 
 def _with_memory(names: DataFrame) -> DataFrame:
     """Of each request and partition the last name, with the params in force and the end of the run it begins."""
-    partition = Window.partitionBy(C.BROKER_ID, SESSION, SPAN, C.TOPIC_ID, C.TOPIC, C.PARTITION)
+    apart = F.when(F.coalesce(_BY_ID, F.lit(True)), F.col(C.TOPIC_ID))
+    partition = Window.partitionBy(C.BROKER_ID, SESSION, SPAN, apart, C.TOPIC, C.PARTITION)
     in_order = partition.orderBy(C.SESSION_EPOCH, "named_by")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     next_epoch = F.lead(C.SESSION_EPOCH).over(in_order)

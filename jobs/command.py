@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import sys
 import traceback
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
@@ -100,6 +101,7 @@ def options(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorate
 
 def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
     """Run `command` and return its exit code; errors are one line on stderr, tracebacks only with --debug."""
+    stdout = sys.stdout
     try:
         result = command.main(args=None if argv is None else list(argv), standalone_mode=False)
     except click.UsageError as error:
@@ -109,7 +111,9 @@ def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
         click.echo("tidegauge: interrupted", err=True)
         return ExitCode.COULD_NOT_RUN
     except SystemExit as exit_:  # of a library: PySpark takes `python -c` for its own tests, and ends it with 0
-        click.echo(f"tidegauge: a library ended the job (exit code {exit_.code}); run it as a program", err=True)
+        # Where nobody reads any more, as in `tidegauge show … | head`, Click puts a stream in place that does not mind.
+        if sys.stdout is stdout:
+            click.echo(f"tidegauge: a library ended the job (exit code {exit_.code}); run it as a program", err=True)
         return ExitCode.COULD_NOT_RUN
     except Exception as error:  # noqa: BLE001 - Python would exit with 1, and a scheduler read "only warnings"
         if os.environ.get(DEBUG):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import sys
 from pathlib import Path
 
 import click
@@ -87,6 +89,17 @@ def test_any_failure_is_one_line_and_code_3(
 
     assert run(failing(error), []) == ExitCode.COULD_NOT_RUN
     assert capsys.readouterr().err == f"tidegauge: {line}\n"
+
+
+def test_where_nobody_reads_any_more_nothing_is_said(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in `tidegauge show … | head`; the code says that not all was told."""
+    for stream in ("stdout", "stderr"):  # Click puts its own in their place
+        monkeypatch.setattr(sys, stream, getattr(sys, stream))
+
+    assert run(failing(BrokenPipeError(errno.EPIPE, "Broken pipe")), []) == ExitCode.COULD_NOT_RUN
+    assert capsys.readouterr() == ("", "")
 
 
 def test_debug_shows_where(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -75,16 +75,22 @@ def test_what_is_answered_too_late_may_not_have_come(spark: SparkSession) -> Non
     assert {name: tuple(rows[-1][c] for c in bounds) for name, rows in of_2.items()} == KNOWN
 
 
-def test_what_is_answered_when_the_log_is_deleted_did_not_come(spark: SparkSession) -> None:
-    """The follower's own line tells when it gave up its log ("is scheduled for deletion")."""
-    stories = [tell(topic, DELETED) for topic in ("kept", "deleted")]
-    assert [story.disputes for story in stories] == [[], []]
+DELETED_AFTER = {"deleted_before": -380, "deleted_soon_after": 20, "deleted_long_after": 200}
+"""By topic: milliseconds from the last response to the line of the deletion."""
+
+
+def test_what_is_answered_when_the_log_is_deleted_may_not_have_come(spark: SparkSession) -> None:
+    """The follower's own line tells when it gave up its log ("is scheduled for deletion"): its fetcher went before."""
+    stories = [tell(topic, DELETED) for topic in ("kept", *DELETED_AFTER)]
+    assert [story.disputes for story in stories] == [[], [], [], []]
     landing = dict(combined(stories))
-    of_deleted = [row for row in landing["broker_statements"] if row["cluster_id"] == "deleted"]
-    role = next(row for row in of_deleted if row["broker_id"] == 2)
-    last = max(row["event_time"] for row in landing["fetch_events"] if row["cluster_id"] == "deleted")
-    line = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "event_time": last + timedelta(milliseconds=20)}
-    landing["broker_statements"] = [*landing["broker_statements"], role | line | {"source_line": 999}]
+    landing["broker_statements"] = list(landing["broker_statements"])
+    for topic, milliseconds in DELETED_AFTER.items():
+        last = max(row["response_time"] for row in landing["fetch_events"] if row["cluster_id"] == topic)
+        role = next(r for r in landing["broker_statements"] if (r["cluster_id"], r["broker_id"]) == (topic, 2))
+        deleted = last + timedelta(milliseconds=milliseconds)
+        line = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "event_time": deleted, "source_line": 999}
+        landing["broker_statements"].append(role | line)
     with replayed(spark, landing, 3, profile(stories[0])) as timelines:
         found = by_topic(timelines.replica_timeline)
 
@@ -92,5 +98,7 @@ def test_what_is_answered_when_the_log_is_deleted_did_not_come(spark: SparkSessi
     ends = {name: [row for row in rows if row["replica_id"] == 2][-1] for name, rows in found.items()}
     assert {name: tuple(row[c] for c in bounds) for name, row in ends.items()} == {
         "kept": (7, 7, "exact"),
-        "deleted": (3, 7, "bounded"),
+        "deleted_before": (3, 7, "bounded"),
+        "deleted_soon_after": (3, 7, "bounded"),
+        "deleted_long_after": (7, 7, "exact"),
     }

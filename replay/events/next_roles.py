@@ -93,10 +93,12 @@ def comes_too_late() -> Column:
     """Return whether the response to a fetch was built when its fetcher had taken its next role already.
 
     What was parked at a leader that was frozen is answered when it thaws; nobody waits for that any more. Two clocks
-    tell it, or the line of that role: the HW it states is lower than the response would have made it.
+    tell it, or the line of that role: the HW it states is lower than the response would have made it. A log that is
+    deleted has lost its fetcher some time before (`ReplicaManager.stopReplicas`, beside ZooKeeper an earlier request).
     """
     role = F.col(N.NEXT_ROLE)
-    return F.coalesce(role["lacks_hw"] | (role["us"] + CLOCKS_APART_US < F.col(N.RESPONSE_US)), F.lit(False))
+    apart = F.when(role["leo"].isNull(), -CLOCKS_APART_US).otherwise(CLOCKS_APART_US)
+    return F.coalesce(role["lacks_hw"] | (role["us"] + apart < F.col(N.RESPONSE_US)), F.lit(False))
 
 
 def is_read(leader_id: Column) -> Column:

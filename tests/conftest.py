@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.captured import Tables
+    from tests.rebuilt import Rebuilt
 
 CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
 
@@ -52,3 +53,12 @@ def landed_capture(spark: SparkSession) -> Callable[[str], Tables]:
     from tests.captured import landed_from
 
     return cache(lambda name: landed_from(spark, CAPTURES / name / "capture", name))
+
+
+@pytest.fixture(scope="session")
+def rebuilt(spark: SparkSession) -> Iterator[Rebuilt]:
+    """What the engine makes of all logs that the modules of the run have `asked` it of: one replay for all of them."""
+    from tests.rebuilt import at_once
+
+    with at_once(spark) as answers:
+        yield answers

@@ -71,12 +71,18 @@ def replayed(
         yield reconstruct(landed, keep(assignments(landed)), slots, spoken, keep)
 
 
+def in_order(frame: DataFrame) -> list[dict[str, Any]]:
+    """The rows of a timeline, or of the truncations, in the order of leader epoch and event, or of time."""
+    order = ("leader_epoch", "event_seq" if "event_seq" in frame.columns else "event_time")
+    rows = sorted(frame.collect(), key=lambda row: [row[name] for name in order])
+    return [row.asDict(recursive=True) for row in rows]
+
+
 def by_topic(frame: DataFrame) -> dict[str, list[dict[str, Any]]]:
-    """The rows of a timeline, or of the truncations, by topic: in the order of leader epoch and event, or of time."""
+    """The same by topic."""
     found: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    in_order = ("leader_epoch", "event_seq" if "event_seq" in frame.columns else "event_time")
-    for row in sorted(frame.collect(), key=lambda row: [row[name] for name in in_order]):
-        found[row["topic"]].append(row.asDict(recursive=True))
+    for row in in_order(frame):
+        found[row["topic"]].append(row)
     return found
 
 

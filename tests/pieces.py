@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as F
@@ -139,9 +141,11 @@ def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[s
     """The rows of some clusters that are not in both."""
     different = []
     for name in TIMES:
-        two, one = (of.keep(comparable(getattr(t, name), sorted(clusters))) for t in (pieces, of.timelines))
-        different += [f"{name}, made up: {row}" for row in two.exceptAll(one).take(3)]
-        different += [f"{name}, missing: {row}" for row in one.exceptAll(two).take(3)]
+        two, one = (
+            Counter(map(str, comparable(getattr(t, name), sorted(clusters)).collect())) for t in (pieces, of.timelines)
+        )
+        different += [f"{name}, made up: {row}" for row in islice((two - one).elements(), 3)]
+        different += [f"{name}, missing: {row}" for row in islice((one - two).elements(), 3)]
     return different
 
 

@@ -9,12 +9,10 @@ import pytest
 from pyspark.sql import Row, SparkSession
 
 from jobs.keeping import keeping
-from replay.assignment import assignments
 from replay.findings.incidents import incidents
-from replay.timelines import reconstruct
-from tests.engine import each_by_its_own, landed_from, profile
-from tests.story import tell
-from tests.twin.histories import combined
+from tests.engine import each_by_its_own, landed_from
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
 
@@ -169,18 +167,27 @@ FOUND = {
 """Kind, severity, leader epoch, replica and range of each finding of a kind that is `JUDGED`."""
 
 
+def stories() -> list[Story]:
+    """As they are told."""
+    return [tell(name, text) for name, text in STORIES.items()]
+
+
+@asked
+def told() -> Logs:
+    """Their logs."""
+    return logs_of(stories(), 3)
+
+
 @pytest.fixture(scope="module")
-def found(spark: SparkSession) -> Mapping[str, list[Row]]:
-    """Every finding by story: all stories are replayed and looked through at once."""
-    stories = [tell(name, text) for name, text in STORIES.items()]
-    assert [dispute for story in stories for dispute in story.disputes] == []
-    landed = landed_from(spark, combined(stories))
-    spoken = each_by_its_own({story.name: profile(story) for story in stories})
+def found(spark: SparkSession, rebuilt: Rebuilt) -> Mapping[str, list[Row]]:
+    """Every finding by story: all stories are looked through at once."""
+    assert [dispute for story in stories() for dispute in story.disputes] == []
+    logs, timelines = told(), rebuilt.frames(told)
     by_story: dict[str, list[Row]] = defaultdict(list)
     with keeping() as keep:
-        timelines = reconstruct(landed, keep(assignments(landed)), 3, spoken, keep)
-        kept = [keep(one) for one in (timelines.leader_timeline, timelines.replica_timeline, timelines.truncations)]
-        for row in incidents(landed, *kept, spoken, keep).collect():
+        kept = [keep(rows) for rows in vars(timelines).values()]
+        landed = landed_from(spark, logs.landing)
+        for row in incidents(landed, *kept, each_by_its_own(logs.spoken), keep).collect():
             by_story[row["topic"]].append(row)
     return by_story
 

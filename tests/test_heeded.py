@@ -5,12 +5,10 @@ from __future__ import annotations
 from itertools import groupby
 
 import pytest
-from pyspark.sql import SparkSession
 
 from schemas.kinds import Role
-from tests.engine import by_topic, each_by_its_own, profile, replayed
-from tests.story import tell
-from tests.twin.histories import combined
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
 
@@ -32,17 +30,23 @@ HEEDED_FIRST = [(5, 3), (5, 5), (3, 3), (7, 7)]
 STEPS = {"3.4.1": CUT_FIRST, "3.3.2": HEEDED_FIRST, "2.8.2": HEEDED_FIRST}
 
 
-def test_a_follower_heeds_the_hw_before_it_truncates(spark: SparkSession) -> None:
-    """As far as its log reaches: offsets that the leader never had are below its HW for that moment."""
-    stories = [tell(version, STORY.format(version=version, protocol=version[:3])) for version in STEPS]
-    assert [story.disputes for story in stories] == [[], [], []]
-    spoken = each_by_its_own({story.name: profile(story) for story in stories})
-    with replayed(spark, combined(stories), 2, spoken) as timelines:
-        found = by_topic(timelines.replica_timeline)
+def stories() -> list[Story]:
+    """One of each release."""
+    return [tell(version, STORY.format(version=version, protocol=version[:3])) for version in STEPS]
 
+
+@asked
+def of_each_release() -> Logs:
+    """Their logs."""
+    return logs_of(stories(), 2)
+
+
+def test_a_follower_heeds_the_hw_before_it_truncates(rebuilt: Rebuilt) -> None:
+    """As far as its log reaches: offsets that the leader never had are below its HW for that moment."""
+    assert [story.disputes for story in stories()] == [[], [], []]
     of_1 = {
-        version: [row for row in rows if row["replica_id"] == 1 and row["role"] == Role.FOLLOWER.value]
-        for version, rows in found.items()
+        version: [row for row in told.replica if row["replica_id"] == 1 and row["role"] == Role.FOLLOWER.value]
+        for version, told in rebuilt[of_each_release].items()
     }
     steps = {
         version: [(row["log_end_offset"], row["high_watermark"]) for row in rows] for version, rows in of_1.items()

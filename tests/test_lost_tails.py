@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 from pyspark.sql import SparkSession
 
 from replay.states import truncations
-from tests.engine import by_topic, each_by_its_own, profile, replayed
 from tests.mutants import Mutant
-from tests.story import tell
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.story import Story, tell
+from tests.told import Told, retold
 from tests.twin.histories import combined
 from tests.twin.rows import Row
 
@@ -57,23 +58,30 @@ MUTANTS = (
 )
 
 
-def cuts(spark: SparkSession) -> dict[str, list[tuple[int, int, int, str]]]:
-    """The truncations that are rebuilt of what is left: replica, LEO before and after, method."""
-    stories = [tell(name, text) for name, text in STORIES.items()]
-    assert [dispute for story in stories for dispute in story.disputes] == []
+def stories() -> list[Story]:
+    """Each with all its lines."""
+    return [tell(name, text) for name, text in STORIES.items()]
+
+
+@asked
+def left() -> Logs:
+    """What is left of them."""
     landing = {
-        table: [row for row in rows if LEFT[row["cluster_id"]](row)] for table, rows in combined(stories).items()
+        table: [row for row in rows if LEFT[row["cluster_id"]](row)] for table, rows in combined(stories()).items()
     }
-    spoken = each_by_its_own({story.name: profile(story) for story in stories})
-    with replayed(spark, landing, 3, spoken) as timelines:
-        found = by_topic(timelines.truncations)
+    return logs_of(stories(), 3, landing)
+
+
+def cuts(told: Mapping[str, Told]) -> dict[str, list[tuple[int, int, int, str]]]:
+    """The truncations that are rebuilt: replica, LEO before and after, method."""
     columns = ("replica_id", "from_offset", "to_offset", "method")
-    return {name: [tuple(row[c] for c in columns) for row in found[name]] for name in STORIES}  # type: ignore[misc]
+    return {name: [tuple(row[c] for c in columns) for row in told[name].truncations] for name in STORIES}  # type: ignore[misc]
 
 
-def test_a_restart_is_told(spark: SparkSession) -> None:
+def test_a_restart_is_told(rebuilt: Rebuilt) -> None:
     """By the HW that the process loaded, or by the length of what it loaded since it was last known longer."""
-    assert cuts(spark) == CUTS
+    assert [dispute for story in stories() for dispute in story.disputes] == []
+    assert cuts(rebuilt[left]) == CUTS
 
 
 @pytest.mark.long
@@ -82,4 +90,4 @@ def test_the_mutant_dies(mutant: Mutant, spark: SparkSession, monkeypatch: pytes
     """Some cut has another method."""
     mutant.live(monkeypatch)
 
-    assert cuts(spark) != CUTS
+    assert cuts(retold(spark, stories(), left().landing)) != CUTS

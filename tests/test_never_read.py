@@ -6,10 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from schemas import tables as T
-from tests.engine import by_topic, profile, replayed
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
 from tests.story import tell
 from tests.twin.histories import combined
 
@@ -23,6 +22,8 @@ min isr 1
 append 3                                   | 1:3  2:0  3:?  hw 0
 3 fetches at 0, at once                    | 1:3  2:0  3:0  hw 0
 """
+
+
 CASES = {
     "answered": (0, None, 0),
     "no_longer_the_leader": (6, None, 0),
@@ -35,26 +36,28 @@ CASES = {
 """By topic: the error in the response to the parked fetch, how much later its log is deleted, the remote LEO then."""
 
 
-def test_a_parked_fetch_was_accepted_if_it_was_read(spark: SparkSession) -> None:
-    """An error of the read at the end comes after a first one that was accepted; one of the request's handling not."""
-    stories = [tell(topic, STORY) for topic in CASES]
-    landing: dict[str, list[dict[str, Any]]] = {t: [dict(row) for row in rows] for t, rows in combined(stories).items()}
-    for parked in [row for row in landing[T.FETCH_EVENTS.name] if row["is_parked"]]:
-        error_code, deleted_after, _ = CASES[parked["cluster_id"]]
-        parked |= {"error_code": error_code}
-        if deleted_after is not None:
-            deleted = parked["response_time"] + deleted_after
-            statements = landing[T.BROKER_STATEMENTS.name]
-            of_leader = next(
-                row for row in statements if (row["cluster_id"], row["broker_id"]) == (parked["cluster_id"], 1)
-            )
-            told = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "event_time": deleted, "source_line": 999}
-            statements.append(of_leader | told)
-    with replayed(spark, landing, 3, profile(stories[0])) as timelines:
-        found = by_topic(timelines.leader_timeline)
-
-    remote_leos = {
-        topic: [row["remote_log_end_offset"][2] for row in rows if row["event_type"] == "APPEND"]
-        for topic, rows in found.items()
+@asked
+def answered() -> Logs:
+    """The story with the parked fetch answered by each of the errors, and the lines of the deletions."""
+    stories = [tell(name, STORY) for name in CASES]
+    landing: dict[str, list[dict[str, Any]]] = {
+        table: [dict(row) for row in rows] for table, rows in combined(stories).items()
     }
-    assert remote_leos == {topic: [remote_leo] for topic, (_, _, remote_leo) in CASES.items()}
+    statements = landing[T.BROKER_STATEMENTS.name]
+    for parked in (row for row in landing[T.FETCH_EVENTS.name] if row["is_parked"]):
+        parked["error_code"], deleted_after, _ = CASES[parked["cluster_id"]]
+        if deleted_after is not None:
+            of_leader = (parked["cluster_id"], 1)
+            line = next(row for row in statements if (row["cluster_id"], row["broker_id"]) == of_leader)
+            deleted = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "source_line": 999}
+            statements.append(line | deleted | {"event_time": parked["response_time"] + deleted_after})
+    return logs_of(stories, 3, landing)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_parked_fetch_was_accepted_if_it_was_read(name: str, rebuilt: Rebuilt) -> None:
+    """An error of the read at the end comes after a first one that was accepted; one of the request's handling not."""
+    *_, remote_leo = CASES[name]
+    found = rebuilt[answered][name].leader
+
+    assert [row["remote_log_end_offset"][2] for row in found if row["event_type"] == "APPEND"] == [remote_leo]

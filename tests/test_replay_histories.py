@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,6 +23,8 @@ from tests.engine import (
     replayed,
     to_the_millisecond,
 )
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.told import Told, retold
 from tests.twin.histories import History, combined, history
 from tests.twin.log import UNKNOWN
 from tests.twin.profile import OTHER_PROFILES
@@ -42,16 +45,18 @@ MOST_REPLICAS = 6
 """Five replicas, and one that a reassignment adds."""
 
 
-def disagreements(spark: SparkSession, drawn: list[History], **facts: bool) -> list[str]:
-    """What differs, a history a text; all histories are one Spark job, with what is known of them all."""
-    spoken = each_by_its_own({each.name: profile(each) for each in drawn}).what_if(**facts)
-    with replayed(spark, combined(drawn), MOST_REPLICAS, spoken) as timelines:
-        leaders, replicas = by_topic(timelines.leader_timeline), by_topic(timelines.replica_timeline)
-        cuts = by_topic(timelines.truncations)
-    different = ((each, differing(each, leaders[each.name])) for each in drawn)
+def replayed_alone(spark: SparkSession, drawn: list[History], **facts: bool) -> list[str]:
+    """What differs; all histories are one Spark job, with what is known of them all."""
+    return disagreements(drawn, retold(spark, drawn, combined(drawn), slots=MOST_REPLICAS, **facts))
+
+
+def disagreements(drawn: list[History], told: Mapping[str, Told]) -> list[str]:
+    """What differs, a history a text."""
+    different = ((each, differing(each, told[each.name].leader)) for each in drawn)
     found = [f"{how}\n{each.text()}" for each, how in different if how]
-    found += [f"{row}\n{each.text()}" for each in drawn for row in never_had(each, replicas[each.name])]
-    return found + [f"{cut}\n{each.text()}" for each in drawn for cut in differing_cuts(each, cuts[each.name])]
+    found += [f"{row}\n{each.text()}" for each in drawn for row in never_had(each, told[each.name].replica)]
+    of_each = ((each, cut) for each in drawn for cut in differing_cuts(each, told[each.name].truncations))
+    return found + [f"{cut}\n{each.text()}" for each, cut in of_each]
 
 
 def differing(each: History, rebuilt: list[Row]) -> Disagreement | None:
@@ -105,11 +110,22 @@ def never_had(each: History, rebuilt: list[Row]) -> list[Row]:
     return [row for row in rebuilt if row["exactness"] == "exact" and row["log_end_offset"] not in had(row)]
 
 
-@pytest.mark.spark
-def test_histories_agree_with_the_twin(spark: SparkSession) -> None:
-    """Of all protocols, of up to 200 steps each: every leader row equals the twin's, no replica has what it had not."""
+def of_all_protocols() -> list[History]:
+    """Of up to 200 steps each."""
     of_others = [history(seed, profile=OTHER_PROFILES[seed % len(OTHER_PROFILES)]) for seed in OTHERS]
-    found = disagreements(spark, [*[history(seed) for seed in (*FEW, *ONCE_WRONG)], *of_others])
+    return [*[history(seed) for seed in (*FEW, *ONCE_WRONG)], *of_others]
+
+
+@asked
+def few() -> Logs:
+    """Their logs."""
+    return logs_of(of_all_protocols(), MOST_REPLICAS)
+
+
+@pytest.mark.spark
+def test_histories_agree_with_the_twin(rebuilt: Rebuilt) -> None:
+    """Of all protocols: every leader row equals the twin's, no replica has what it had not."""
+    found = disagreements(of_all_protocols(), rebuilt[few])
 
     assert not found, "\n\n".join(found[:3])
 
@@ -121,34 +137,38 @@ def test_histories_with_short_tenures_agree_with_the_twin(spark: SparkSession) -
     landed = landed_from(spark, combined(list(drawn.values())))
     facts = [row.asDict() for row in tenure_facts(leaderships(roles_with_loads(landed))).collect()]
     short = [drawn[row.pop(C.CLUSTER_ID)] for row in facts if not any(row[name] for name in SHORTER)]
-    found = disagreements(spark, short, **dict.fromkeys(SHORTER, False))
+    found = replayed_alone(spark, short, **dict.fromkeys(SHORTER, False))
 
     assert len(short) > 5
     assert sum(len(each.expected_leader) for each in short) > 500
     assert not found, "\n\n".join(found[:3])
 
 
-@pytest.mark.spark
-def test_histories_without_stated_high_watermarks_agree_with_the_twin(spark: SparkSession) -> None:
-    """Before 2.4.1 no line states the HW of a role: what a leader begins with is carried from its role before."""
+@asked
+def silent() -> Logs:
+    """Histories without any line that states the HW of a role."""
     drawn = [history(seed) for seed in SILENT]
     landing = combined(drawn)
     stated = (StatementKind.BECAME_LEADER_HW.value, StatementKind.BECAME_FOLLOWER_HW.value)
     landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in stated]
-    spoken = each_by_its_own({each.name: profile(each) for each in drawn})
-    with replayed(spark, landing, MOST_REPLICAS, spoken) as timelines:
-        rebuilt = by_topic(timelines.leader_timeline)
+    return logs_of(drawn, MOST_REPLICAS, landing)
 
-    assert [str(d) for each in drawn if (d := differing(each, rebuilt[each.name]))] == []
+
+@pytest.mark.spark
+def test_histories_without_stated_high_watermarks_agree_with_the_twin(rebuilt: Rebuilt) -> None:
+    """Before 2.4.1 no line states the HW of a role: what a leader begins with is carried from its role before."""
+    drawn, told = [history(seed) for seed in SILENT], rebuilt[silent]
+
+    assert [str(d) for each in drawn if (d := differing(each, told[each.name].leader))] == []
 
 
 @pytest.mark.spark
 @pytest.mark.long
 def test_many_histories_agree_with_the_twin(spark: SparkSession) -> None:
     """Five hundred and twenty, and as many by the rules of each release that seeds do not draw."""
-    found = disagreements(spark, [history(seed) for seed in MANY])
+    found = replayed_alone(spark, [history(seed) for seed in MANY])
     for other in OTHER_PROFILES:
-        found += disagreements(spark, [history(seed, profile=other) for seed in MANY])
+        found += replayed_alone(spark, [history(seed, profile=other) for seed in MANY])
 
     assert not found, f"{len(found)} differ\n\n" + "\n\n".join(found[:3])
 

@@ -9,52 +9,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jobs.keeping import keeping
-from tests.engine import landed_from, profile
-from tests.pieces import Whole, at_share, differences, ends_of, gone_on, in_stretches, replay, whole
-from tests.story import tell
+from replay.timelines import Timelines
+from tests.pieces import Whole, at_share, differences, ends_of, gone_on, in_stretches, whole
+from tests.story import Story, tell
 from tests.test_replay_histories import MOST_REPLICAS
-from tests.twin.histories import combined, history
+from tests.twin.histories import history
 from tests.two_deliveries import GONE_ON, all_of_them
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-
-
-@pytest.fixture(scope="module")
-def some(spark: SparkSession) -> Iterator[Whole]:
-    """Twenty histories with faults of all kinds, under all protocols; and stories of two deliveries."""
-    with keeping() as keep:
-        stories = [each.story for each in all_of_them()]
-        yield whole(spark, [*map(history, range(20)), *stories], MOST_REPLICAS, keep)
-
-
-@pytest.fixture(scope="module")
-def many(spark: SparkSession) -> Iterator[Whole]:
-    """Two hundred."""
-    with keeping() as keep:
-        yield whole(spark, [*map(history, range(100, 300))], MOST_REPLICAS, keep)
-
-
-def test_histories_are_gone_on_with(some: Whole) -> None:
-    """A good part of them; and there to the row. Of the stories those that can be, and no other."""
-    stories = all_of_them()
-    assert [each.story.disputes for each in stories if each.story.disputes] == []
-    cuts = at_share(some.landing, 0.8) | {each.story.name: each.until for each in stories}
-    timelines, gone = gone_on(some, cuts)
-
-    assert len(gone - {each.story.name for each in stories}) >= 7
-    assert gone & {each.story.name for each in stories} == GONE_ON
-    assert differences(some, timelines, gone) == []
-
-
-def test_histories_are_replayed_in_stretches(some: Whole, capsys: pytest.CaptureFixture[str]) -> None:
-    """A good part of them meets, the others are replayed apart; and all are there to the row."""
-    timelines = in_stretches(some, 3)
-
-    assert met(some, capsys) >= 8
-    assert differences(some, timelines, ends_of(some.landing)) == []
 
 
 QUIET = """# Nothing is appended for a long time.
@@ -69,25 +34,69 @@ append 1                               | 1:5  2:3  hw 3
 2 fetches at 3, at once                | 1:5  2:3  hw 3
 2 fetches at 5, at once                | 1:5  2:5  hw 5
 """
+LOGGED, LOST = "logged", "lost"
 
 
-def test_a_lost_append_reaches_back_to_the_one_before(spark: SparkSession) -> None:
-    """However long ago that was, the log may have been longer since then: what stands may not stay, and does not."""
-    stories = [tell(name, QUIET) for name in ("logged", "lost")]
-    assert [story.disputes for story in stories] == [[], []]
-    landing = dict(combined(stories))
-    landing["produce_events"] = [
-        row for row in landing["produce_events"] if (row["cluster_id"], row["base_offset"]) != ("lost", 3)
-    ]
-    spoken = profile(stories[0])
+def quiet() -> list[Story]:
+    """Two alike, but that the line of an append of one is lost."""
+    logged, lost = (tell(name, QUIET) for name in (LOGGED, LOST))
+    lost.landing["produce_events"] = [row for row in lost.landing["produce_events"] if row["base_offset"] != 3]
+    return [logged, lost]
+
+
+@pytest.fixture(scope="module")
+def some(spark: SparkSession) -> Iterator[Whole]:
+    """Twenty histories with faults of all kinds, under all protocols; and stories of two deliveries."""
     with keeping() as keep:
-        timelines = replay(landed_from(spark, landing), spoken, 2, keep)
-        of = Whole(spark, landing, spoken, 2, keep, timelines)
-        _, gone = gone_on(of, at_share(landing, 0.95))
-        bounded = timelines.leader_timeline.where("log_end_offset < log_end_offset_high").select("cluster_id").collect()
+        stories = [each.story for each in all_of_them()]
+        yield whole(spark, [*map(history, range(20)), *stories, *quiet()], MOST_REPLICAS, keep)
 
-    assert gone == {"logged"}
-    assert [row["cluster_id"] for row in bounded] == ["lost"] * 3
+
+@pytest.fixture(scope="module")
+def continued(some: Whole) -> tuple[Timelines, set[str]]:
+    """They are gone on with where a story says, else when four fifths of their time are over; and of which that can be.
+
+    The quiet ones while nothing happens for the second time.
+    """
+    late = {name: at for name, at in at_share(some.landing, 0.95).items() if name in (LOGGED, LOST)}
+    delivered = {each.story.name: each.until for each in all_of_them()}
+    return gone_on(some, at_share(some.landing, 0.8) | delivered | late)
+
+
+@pytest.fixture(scope="module")
+def many(spark: SparkSession) -> Iterator[Whole]:
+    """Two hundred."""
+    with keeping() as keep:
+        yield whole(spark, [*map(history, range(100, 300))], MOST_REPLICAS, keep)
+
+
+def test_histories_are_gone_on_with(some: Whole, continued: tuple[Timelines, set[str]]) -> None:
+    """A good part of them; and there to the row. Of the stories those that can be, and no other."""
+    stories, (timelines, gone) = all_of_them(), continued
+    assert [each.story.disputes for each in stories if each.story.disputes] == []
+
+    assert len(gone - {each.story.name for each in stories} - {LOGGED, LOST}) >= 7
+    assert gone & {each.story.name for each in stories} == GONE_ON
+    assert differences(some, timelines, gone) == []
+
+
+def test_histories_are_replayed_in_stretches(some: Whole, capsys: pytest.CaptureFixture[str]) -> None:
+    """A good part of them meets, the others are replayed apart; and all are there to the row."""
+    timelines = in_stretches(some, 3)
+
+    assert met(some, capsys) >= 8
+    assert differences(some, timelines, ends_of(some.landing)) == []
+
+
+def test_a_lost_append_reaches_back_to_the_one_before(some: Whole, continued: tuple[Timelines, set[str]]) -> None:
+    """However long ago that was, the log may have been longer since then: what stands may not stay, and does not."""
+    assert [story.disputes for story in quiet()] == [[], []]
+    _, gone = continued
+    is_open = "cluster_id IN ('logged', 'lost') AND log_end_offset < log_end_offset_high"
+    bounded = some.timelines.leader_timeline.where(is_open).select("cluster_id").collect()
+
+    assert gone & {LOGGED, LOST} == {LOGGED}
+    assert [row["cluster_id"] for row in bounded] == [LOST] * 3
 
 
 def met(of: Whole, capsys: pytest.CaptureFixture[str]) -> int:

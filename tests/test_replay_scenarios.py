@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from pyspark.sql import SparkSession
 from replay.events.leaderships import leaderships, roles_with_loads
 from replay.events.tenures import tenure_facts
 from schemas.tables import BROKER_STATEMENTS
-from tests.engine import landed_from
+from tests.engine import landed_from, profile
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
 from tests.story import SCENARIOS, Story, load
-from tests.told import Row, Told, cuts_not_made, disputes, retold
+from tests.told import Row, Told, cuts_not_made, disputes
 from tests.twin.histories import combined
 from tests.twin.words import Known
 
@@ -31,18 +33,25 @@ def contested(story: Story) -> dict[str, list[Row]]:
     return landing
 
 
-@pytest.fixture(scope="module")
-def told(spark: SparkSession) -> dict[str, Told]:
-    """What was rebuilt of each story."""
+@asked
+def drawn() -> Logs:
+    """The logs of all stories, and of one with two leaders of an epoch."""
     stories = [load(path) for path in STORIES]
     landing = combined(stories)
     for table, of_story in contested(stories[0]).items():
         landing[table] = [*landing[table], *of_story]
-    return retold(spark, stories, landing)
+    logs = logs_of(stories, 5, landing)
+    return Logs(landing, {**logs.spoken, CONTESTED: profile(stories[0])}, logs.slots)
+
+
+@pytest.fixture(scope="module")
+def told(rebuilt: Rebuilt) -> Mapping[str, Told]:
+    """What was rebuilt of each story."""
+    return rebuilt[drawn]
 
 
 @pytest.mark.parametrize("path", STORIES, ids=lambda path: path.stem)
-def test_the_story_is_rebuilt(path: Path, told: dict[str, Told]) -> None:
+def test_the_story_is_rebuilt(path: Path, told: Mapping[str, Told]) -> None:
     """Each fact on the right of the bar, from the rows on the left."""
     story = load(path)
 
@@ -65,7 +74,7 @@ def test_what_a_plan_can_do_without_is_seen_before_it_is_made(spark: SparkSessio
     assert all(row["has_unstated_starts"] for row in unstated)
 
 
-def test_a_contested_epoch_is_bounded(told: dict[str, Told]) -> None:
+def test_a_contested_epoch_is_bounded(told: Mapping[str, Told]) -> None:
     """Two leaders of one epoch: the events are there, and nothing of them is called exact."""
     rows = told[CONTESTED].leader
 
@@ -83,12 +92,12 @@ def states(rebuilt: Told, replica: int, epoch: int) -> list[tuple[int, int, str]
     ]
 
 
-def test_the_line_of_its_election_tells_what_a_replica_had_taken(told: dict[str, Told]) -> None:
+def test_the_line_of_its_election_tells_what_a_replica_had_taken(told: Mapping[str, Told]) -> None:
     """It never fetches again, yet its last response is known to have come: nothing is bounded."""
     assert states(told["its_own_line_tells_what_it_took"], replica=3, epoch=0)[-1] == (15, 10, "exact")
 
 
-def test_what_nothing_tells_stays_bounded_until_something_does(told: dict[str, Told]) -> None:
+def test_what_nothing_tells_stays_bounded_until_something_does(told: Mapping[str, Told]) -> None:
     """A replica that is gone after its last response: what happens to others later says nothing of it."""
     later = states(told["nothing_tells_whether_it_came"], replica=3, epoch=0)
 

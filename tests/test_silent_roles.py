@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
 from pyspark.sql import SparkSession
 
 from replay.order import clock as order
 from replay.order import evidence
 from replay.states import starts
-from tests.engine import by_topic, profile, replayed
 from tests.mutants import Mutant
-from tests.story import SCENARIOS, load, tell
-from tests.told import REBUILT, disputes, retold
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.story import SCENARIOS, Story, load, tell
+from tests.told import REBUILT, Told, disputes, retold
 from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
@@ -35,22 +37,29 @@ SILENT = ("became_leader_high_watermark", "became_follower_high_watermark", "bec
 BEGINS = {"lives": (3, "exact"), "restarts": (0, "stated")}
 
 
-def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(spark: SparkSession) -> None:
-    """And with what it loaded where that came later."""
-    stories = [
-        tell("lives", STORY.format(then="time +10 ms | hw 3")),
-        tell("restarts", STORY.format(then=RESTART)),
-    ]
-    assert [story.disputes for story in stories] == [[], []]
-    landing = dict(combined(stories))
-    landing["leader_changes"] = [row for row in landing["leader_changes"] if row["change_kind"] != "become_follower"]
-    stated = [row for row in landing["broker_statements"] if row["kind"] == "loaded_high_watermark"]
-    assert [(row["cluster_id"], row["broker_id"]) for row in stated].count(("restarts", 2)) == 2
-    landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in SILENT]
-    with replayed(spark, landing, 3, profile(stories[0])) as timelines:
-        found = by_topic(timelines.leader_timeline)
+def living_and_restarted() -> list[Story]:
+    """The process that followed leads, or one that was started in between."""
+    return [tell("lives", STORY.format(then="time +10 ms | hw 3")), tell("restarts", STORY.format(then=RESTART))]
 
-    begins = {name: next(row for row in rows if row["leader_epoch"] == 1) for name, rows in found.items()}
+
+@asked
+def followed() -> Logs:
+    """No line tells that a broker follows, nor with which HW it leads."""
+    landing = dict(combined(living_and_restarted()))
+    landing["leader_changes"] = [row for row in landing["leader_changes"] if row["change_kind"] != "become_follower"]
+    landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in SILENT]
+    return logs_of(living_and_restarted(), 3, landing)
+
+
+def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(rebuilt: Rebuilt) -> None:
+    """And with what it loaded where that came later."""
+    assert [story.disputes for story in living_and_restarted()] == [[], []]
+    stated = [row for row in followed().landing["broker_statements"] if row["kind"] == "loaded_high_watermark"]
+    assert [(row["cluster_id"], row["broker_id"]) for row in stated].count(("restarts", 2)) == 2
+    begins = {
+        name: next(row for row in told.leader if row["leader_epoch"] == 1) for name, told in rebuilt[followed].items()
+    }
+
     assert {name: (row["high_watermark"], row["exactness"]) for name, row in begins.items()} == BEGINS
 
 
@@ -62,19 +71,28 @@ MUTANTS = (
 )  # fmt: skip
 
 
-def silent_stories(spark: SparkSession) -> list[str]:
-    """Where a story is not rebuilt from what is left of its logs without the HW of roles."""
-    stories = [load(path) for path in sorted(SCENARIOS.glob("*.txt"))]
-    landing = dict(combined(stories))
+def stories() -> list[Story]:
+    """All that are drawn."""
+    return [load(path) for path in sorted(SCENARIOS.glob("*.txt"))]
+
+
+@asked
+def silent() -> Logs:
+    """What is left of their logs without the HW of roles."""
+    landing = dict(combined(stories()))
     landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in SILENT]
-    told = retold(spark, stories, landing, of=("leader",))
+    return logs_of(stories(), 5, landing)
+
+
+def not_rebuilt(told: Mapping[str, Told]) -> list[str]:
+    """Where a story is not rebuilt from that."""
     words = [word for word in REBUILT if word != "replicas"]
-    return [dispute for story in stories for dispute in disputes(story, told[story.name], words)]
+    return [dispute for story in stories() for dispute in disputes(story, told[story.name], words)]
 
 
-def test_the_hw_of_a_role_is_carried_into_the_next(spark: SparkSession) -> None:
+def test_the_hw_of_a_role_is_carried_into_the_next(rebuilt: Rebuilt) -> None:
     """Every story without a line that states it: a leader begins with what it was told, and took, as a follower."""
-    assert silent_stories(spark) == []
+    assert not_rebuilt(rebuilt[silent]) == []
 
 
 @pytest.mark.long
@@ -83,4 +101,4 @@ def test_the_mutant_dies(mutant: Mutant, spark: SparkSession, monkeypatch: pytes
     """Some story is told otherwise."""
     mutant.live(monkeypatch)
 
-    assert silent_stories(spark) != []
+    assert not_rebuilt(retold(spark, stories(), silent().landing, of=("leader",))) != []

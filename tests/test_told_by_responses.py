@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import SparkSession
 
 from replay.profile import profile_for
-from tests.engine import by_topic, replayed
+from tests.rebuilt import Logs, Rebuilt, asked
 from tests.story import tell
 from tests.twin.histories import combined
 
@@ -23,14 +22,18 @@ append 3                             | 1:7  2:0  hw 7
 """
 
 
-def test_what_a_response_told_the_leader_had(spark: SparkSession) -> None:
+@asked
+def older_than_its_cluster() -> Logs:
+    """The story by the rules of a newer release than its leader's."""
+    story = tell("older", STORY)
+    return Logs(combined([story]), {story.name: profile_for("4.1.0", "4.1", 30_000)}, 2)
+
+
+def test_what_a_response_told_the_leader_had(rebuilt: Rebuilt) -> None:
     """By the rules of 3.7 its HW would have stood at 0: from the first response on it is between that and the LEO."""
-    story = tell("older_than_its_cluster", STORY)
-    with replayed(spark, combined([story]), 2, profile_for("4.1.0", "4.1", 30_000)) as timelines:
-        (rows,) = by_topic(timelines.leader_timeline).values()
     found = [
         (row["event_type"], row["high_watermark_low"], row["high_watermark_high"], row["exactness"])
-        for row in rows
+        for row in rebuilt[older_than_its_cluster]["older"].leader
         if row["event_type"] in ("APPEND", "FETCH")
     ]
 

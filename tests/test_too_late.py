@@ -5,10 +5,9 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
-from pyspark.sql import SparkSession
 
-from tests.engine import by_topic, profile, replayed
-from tests.story import tell
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.story import Story, tell
 from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
@@ -49,54 +48,73 @@ WAITS = {"late": 400, "near": 20, "near_and_stated": 20}
 KNOWN = {"late": (3, 7, "bounded"), "near": (7, 7, "exact"), "near_and_stated": (3, 7, "bounded")}
 
 
-def test_what_is_answered_too_late_may_not_have_come(spark: SparkSession) -> None:
-    """Two brokers' clocks tell it where they are far enough apart; nearer, the HW in the line of 2's election does.
+BOUNDS = ("high_watermark_low", "high_watermark_high", "exactness")
 
-    Where that states none (before 2.4) the answer is taken for one that came.
-    """
-    stories = [tell(name, STORY.format(wait=wait)) for name, wait in WAITS.items()]
-    assert [story.disputes for story in stories] == [[], [], []]
-    landing = dict(combined(stories))
-    stated = [(row["cluster_id"], row["kind"]) for row in landing["broker_statements"]]
-    assert ("near", "became_leader_high_watermark") in stated
+
+def waiting() -> list[Story]:
+    """2 leads for so long before 1 answers it."""
+    return [tell(name, STORY.format(wait=wait)) for name, wait in WAITS.items()]
+
+
+@asked
+def too_late() -> Logs:
+    """The HW in the line of 2's election is left to one of them."""
+    landing = dict(combined(waiting()))
     landing["broker_statements"] = [
         row
         for row in landing["broker_statements"]
         if row["cluster_id"] == "near_and_stated" or not row["kind"].endswith("_high_watermark")
     ]
-    with replayed(spark, landing, 3, profile(stories[0])) as timelines:
-        found = by_topic(timelines.replica_timeline)
+    return logs_of(waiting(), 3, landing)
 
+
+def test_what_is_answered_too_late_may_not_have_come(rebuilt: Rebuilt) -> None:
+    """Two brokers' clocks tell it where they are far enough apart; nearer, the HW in the line of 2's election does.
+
+    Where that states none (before 2.4) the answer is taken for one that came.
+    """
+    assert [story.disputes for story in waiting()] == [[], [], []]
+    stated = [(row["cluster_id"], row["kind"]) for row in combined(waiting())["broker_statements"]]
+    assert ("near", "became_leader_high_watermark") in stated
     of_2 = {
-        name: [row for row in rows if (row["replica_id"], row["leader_epoch"]) == (2, 0)]
-        for name, rows in found.items()
+        name: [row for row in told.replica if (row["replica_id"], row["leader_epoch"]) == (2, 0)]
+        for name, told in rebuilt[too_late].items()
     }
-    bounds = ("high_watermark_low", "high_watermark_high", "exactness")
-    assert {name: tuple(rows[-1][c] for c in bounds) for name, rows in of_2.items()} == KNOWN
+
+    assert {name: tuple(rows[-1][c] for c in BOUNDS) for name, rows in of_2.items()} == KNOWN
 
 
 DELETED_AFTER = {"deleted_before": -380, "deleted_soon_after": 20, "deleted_long_after": 200}
 """By topic: milliseconds from the last response to the line of the deletion."""
 
 
-def test_what_is_answered_when_the_log_is_deleted_may_not_have_come(spark: SparkSession) -> None:
-    """The follower's own line tells when it gave up its log ("is scheduled for deletion"): its fetcher went before."""
-    stories = [tell(topic, DELETED) for topic in ("kept", *DELETED_AFTER)]
-    assert [story.disputes for story in stories] == [[], [], [], []]
-    landing = dict(combined(stories))
-    landing["broker_statements"] = list(landing["broker_statements"])
+def deleted() -> list[Story]:
+    """All alike, of which one is kept."""
+    return [tell(topic, DELETED) for topic in ("kept", *DELETED_AFTER)]
+
+
+@asked
+def as_it_is_deleted() -> Logs:
+    """In the others 2 tells when it gives up its log."""
+    landing = dict(combined(deleted()))
+    statements = list(landing["broker_statements"])
     for topic, milliseconds in DELETED_AFTER.items():
         last = max(row["response_time"] for row in landing["fetch_events"] if row["cluster_id"] == topic)
-        role = next(r for r in landing["broker_statements"] if (r["cluster_id"], r["broker_id"]) == (topic, 2))
-        deleted = last + timedelta(milliseconds=milliseconds)
-        line = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "event_time": deleted, "source_line": 999}
-        landing["broker_statements"].append(role | line)
-    with replayed(spark, landing, 3, profile(stories[0])) as timelines:
-        found = by_topic(timelines.replica_timeline)
+        role = next(row for row in statements if (row["cluster_id"], row["broker_id"]) == (topic, 2))
+        line = {"kind": "log_deleted", "offset": -1, "leader_epoch": -1, "source_line": 999}
+        statements.append(role | line | {"event_time": last + timedelta(milliseconds=milliseconds)})
+    return logs_of(deleted(), 3, landing | {"broker_statements": statements})
 
-    bounds = ("high_watermark_low", "high_watermark_high", "exactness")
-    ends = {name: [row for row in rows if row["replica_id"] == 2][-1] for name, rows in found.items()}
-    assert {name: tuple(row[c] for c in bounds) for name, row in ends.items()} == {
+
+def test_what_is_answered_when_the_log_is_deleted_may_not_have_come(rebuilt: Rebuilt) -> None:
+    """The follower's own line tells when it gave up its log ("is scheduled for deletion"): its fetcher went before."""
+    assert [story.disputes for story in deleted()] == [[], [], [], []]
+    ends = {
+        name: [row for row in told.replica if row["replica_id"] == 2][-1]
+        for name, told in rebuilt[as_it_is_deleted].items()
+    }
+
+    assert {name: tuple(row[c] for c in BOUNDS) for name, row in ends.items()} == {
         "kept": (7, 7, "exact"),
         "deleted_before": (3, 7, "bounded"),
         "deleted_soon_after": (3, 7, "bounded"),

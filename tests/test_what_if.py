@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 from pyspark.sql import SparkSession
 
@@ -14,9 +12,9 @@ from replay.timelines import reconstruct
 from replay.what_if.high_watermark import as_if, differences
 from replay.what_if.steps import steps
 from replay.what_if.truncation import what_if
-from tests.engine import each_by_its_own, landed_from, profile
+from tests.engine import landed_from, profile
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
 from tests.story import SCENARIOS, load
-from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
 
@@ -26,24 +24,30 @@ Ranges = set[tuple[str, int, int, int]]
 """Outcome, replica, range."""
 
 
+STORIES = (LOSES, KEEPS, DIVERGES, HEALS)
+
+
+@asked
+def happened() -> Logs:
+    """The logs of all four."""
+    return logs_of([load(SCENARIOS / f"{name}.txt") for name in STORIES], 2)
+
+
 @pytest.fixture(scope="module")
-def outcomes(spark: SparkSession) -> Iterator[dict[tuple[str, str], Ranges]]:
+def outcomes(spark: SparkSession, rebuilt: Rebuilt) -> dict[tuple[str, str], Ranges]:
     """Of each story and rule, every range but those that are kept."""
-    stories = [load(SCENARIOS / f"{name}.txt") for name in (LOSES, KEEPS, DIVERGES, HEALS)]
-    landed = landed_from(spark, combined(stories))
+    landed, timelines = landed_from(spark, happened().landing), rebuilt.frames(happened)
+    found: dict[tuple[str, str], Ranges] = {
+        (story, rule): set() for story in STORIES for rule in ("high_watermark", "leader_epoch")
+    }
     with keeping() as keep:
-        assigned = keep(assignments(landed))
-        spoken = each_by_its_own({story.name: profile(story) for story in stories})
-        timelines = reconstruct(landed, assigned, 2, spoken, keep)
-        happened = keep(steps(landed, keep(timelines.leader_timeline), keep(timelines.replica_timeline), assigned))
-        found: dict[tuple[str, str], Ranges] = {
-            (story.name, rule): set() for story in stories for rule in ("high_watermark", "leader_epoch")
-        }
+        leaders, replicas = keep(timelines.leader_timeline), keep(timelines.replica_timeline)
+        taken = keep(steps(landed, leaders, replicas, keep(assignments(landed))))
         for rule in (Truncation.HIGH_WATERMARK, Truncation.LEADER_EPOCH):
-            for row in what_if(happened, rule).where("outcome <> 'KEPT'").collect():
+            for row in what_if(taken, rule).where("outcome <> 'KEPT'").collect():
                 gone = (row["outcome"], row["replica_id"], row["from_offset"], row["to_offset"])
                 found[row["cluster_id"], row["method"]].add(gone)
-        yield found
+    return found
 
 
 @pytest.mark.parametrize("story", [LOSES, KEEPS])

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from replay.profile import Profile
-from tests.engine import by_topic, replayed
+from tests.rebuilt import Logs, Rebuilt, asked
 
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    Row = dict[str, Any]
+Row = dict[str, Any]
 
 RACE, RACE_LOST, OVERLAP, APART, KILLED, KILLED_BEHIND = "race", "race_lost", "overlap", "apart", "killed", "behind"
 LOST, LOST_ALONE = "lost", "lost_alone"
@@ -28,8 +25,9 @@ def at(ms: int) -> datetime:
 
 def line(topic: str, ms: int, **columns: Any) -> Row:
     """A landed row of partition 0."""
-    whole = {"cluster_id": "c", "capture_id": "c", "topic": topic, "topic_id": topic, "partition": 0, "leader_epoch": 0}
-    return {**whole, "broker_id": 1, "event_time": at(ms), "source_file": "f", "source_line": next(LINES), **columns}
+    key = {"cluster_id": topic, "capture_id": "c", "topic": topic, "topic_id": topic, "partition": 0}
+    whole = {**key, "leader_epoch": 0, "broker_id": 1}
+    return {**whole, "event_time": at(ms), "source_file": "f", "source_line": next(LINES), **columns}
 
 
 def begins(topic: str, epoch: int = 0, ms: int = 0, **columns: Any) -> Row:
@@ -121,45 +119,51 @@ def of_lost(topic: str, isr: list[int]) -> dict[str, list[Row]]:
     }
 
 
-@pytest.fixture(scope="module")
-def rebuilt(spark: SparkSession) -> dict[str, list[Row]]:
-    """The leader timelines of all of them, by topic."""
+@asked
+def undecided() -> Logs:
+    """All of them, a topic each."""
     told = (
         of_race(RACE, 10), of_race(RACE_LOST, 20), of_neighbours(OVERLAP, 9), of_neighbours(APART, 40),
         of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0), of_lost(LOST, [1, 2, 3]), of_lost(LOST_ALONE, [1]),
     )  # fmt: skip
     tables = {name for one in told for name in one}
     landing = {name: [row for one in told for row in one.get(name, ())] for name in tables}
-    with replayed(spark, landing, 3, Profile(lag_time_ms=10_000)) as timelines:
-        return by_topic(timelines.leader_timeline)
+    topics = {row["topic"] for row in landing["leader_changes"]}
+    return Logs(landing, dict.fromkeys(topics, Profile(lag_time_ms=10_000)), 3)
+
+
+@pytest.fixture(scope="module")
+def leaders(rebuilt: Rebuilt) -> dict[str, list[Row]]:
+    """Their leader timelines, by topic."""
+    return {topic: told.leader for topic, told in rebuilt[undecided].items()}
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize(("topic", "hw"), [(RACE, 10), (RACE_LOST, 20)])
-def test_a_response_tells_who_was_caught_up(rebuilt: dict[str, list[Row]], topic: str, hw: int) -> None:
+def test_a_response_tells_who_was_caught_up(leaders: dict[str, list[Row]], topic: str, hw: int) -> None:
     """When replica 2 has left the ISR the HW waits for it, or not: as the next response says."""
-    change = next(row for row in rebuilt[topic] if row["event_type"] == "ISR_CHANGE")
+    change = next(row for row in leaders[topic] if row["event_type"] == "ISR_CHANGE")
 
     assert (change["isr"], change["high_watermark"], change["exactness"]) == ([1, 3], hw, "exact")
 
 
 @pytest.mark.spark
-def test_neighbours_worked_on_at_once_are_undecided(rebuilt: dict[str, list[Row]]) -> None:
+def test_neighbours_worked_on_at_once_are_undecided(leaders: dict[str, list[Row]]) -> None:
     """9 ms apart and 50 ms of work: bounded; 40 ms apart: the clock says."""
-    last = {topic: rebuilt[topic][-2] for topic in (OVERLAP, APART)}
+    last = {topic: leaders[topic][-2] for topic in (OVERLAP, APART)}
     told = {
         topic: (row["high_watermark_low"], row["high_watermark_high"], row["exactness"]) for topic, row in last.items()
     }
 
     assert told == {OVERLAP: (0, 10, "bounded"), APART: (10, 10, "exact")}
-    assert {rebuilt[topic][-1]["high_watermark"] for topic in (OVERLAP, APART)} == {20}
+    assert {leaders[topic][-1]["high_watermark"] for topic in (OVERLAP, APART)} == {20}
 
 
 @pytest.mark.spark
 @pytest.mark.parametrize(("topic", "high", "exactness"), [(KILLED, 10, "bounded"), (KILLED_BEHIND, 0, "exact")])
-def test_a_killed_leader_ends_with_bounds(rebuilt: dict[str, list[Row]], topic: str, high: int, exactness: str) -> None:
+def test_a_killed_leader_ends_with_bounds(leaders: dict[str, list[Row]], topic: str, high: int, exactness: str) -> None:
     """Its followers may have asked for more before it died; if they held no more, they did not."""
-    ended = next(row for row in rebuilt[topic] if row["event_type"] == "RESTART")
+    ended = next(row for row in leaders[topic] if row["event_type"] == "RESTART")
 
     assert (ended["leader_epoch"], ended["leader_id"], ended["replica_id"]) == (0, 1, 1)
     assert (ended["high_watermark"], ended["high_watermark_high"], ended["exactness"]) == (0, high, exactness)
@@ -167,17 +171,17 @@ def test_a_killed_leader_ends_with_bounds(rebuilt: dict[str, list[Row]], topic: 
 
 
 @pytest.mark.spark
-def test_an_append_whose_line_is_lost_shows_by_the_fetch_that_follows_it(rebuilt: dict[str, list[Row]]) -> None:
+def test_an_append_whose_line_is_lost_shows_by_the_fetch_that_follows_it(leaders: dict[str, list[Row]]) -> None:
     """From the last append on the LEO may have been 20; the fetch at 20 proves it, and the HW follows."""
-    told = [(r["log_end_offset"], r["log_end_offset_high"], r["high_watermark"]) for r in rebuilt[LOST]]
+    told = [(r["log_end_offset"], r["log_end_offset_high"], r["high_watermark"]) for r in leaders[LOST]]
 
     assert told == [(0, 0, 0), (10, 20, 0), (10, 20, 0), (10, 20, 10), (20, 20, 10), (20, 20, 20), (30, 30, 20)]
-    assert {row["exactness"] for row in rebuilt[LOST]} == {"exact"}
+    assert {row["exactness"] for row in leaders[LOST]} == {"exact"}
 
 
 @pytest.mark.spark
-def test_a_leader_alone_commits_what_it_may_have_appended(rebuilt: dict[str, list[Row]]) -> None:
+def test_a_leader_alone_commits_what_it_may_have_appended(leaders: dict[str, list[Row]]) -> None:
     """With nobody else in the ISR the HW is the LEO, and as little known; a follower that may join is waited for."""
-    told = [(r["high_watermark"], r["high_watermark_high"], r["exactness"]) for r in rebuilt[LOST_ALONE]]
+    told = [(r["high_watermark"], r["high_watermark_high"], r["exactness"]) for r in leaders[LOST_ALONE]]
 
     assert told[1:3] == [(10, 20, "bounded"), (10, 10, "exact")]

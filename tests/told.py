@@ -10,9 +10,10 @@ from typing import Any
 
 from pyspark.sql import SparkSession
 
-from tests.engine import each_by_its_own, profile, replayed, to_the_millisecond
+from tests.engine import each_by_its_own, in_order, profile, replayed, to_the_millisecond
 from tests.story import Expected, Story
 from tests.twin.fetching import OUT_OF_RANGE
+from tests.twin.histories import History
 from tests.twin.words import Known
 
 Row = dict[str, Any]
@@ -56,17 +57,19 @@ TABLES = {"leader": "leader_timeline", "replica": "replica_timeline", "truncatio
 
 def retold(
     spark: SparkSession,
-    stories: Iterable[Story],
+    stories: Iterable[Story | History],
     landing: Mapping[str, Sequence[Row]],
     of: Iterable[str] = tuple(TABLES),
+    slots: int = 5,
+    **facts: bool,
 ) -> dict[str, Told]:
     """What is rebuilt of each story's `landing`, all in one replay: the tables named in `of`."""
     by_story: dict[str, Told] = defaultdict(Told)
-    spoken = each_by_its_own({story.name: profile(story) for story in stories})
-    with replayed(spark, landing, 5, spoken) as timelines:
+    spoken = each_by_its_own({story.name: profile(story) for story in stories}).what_if(**facts)
+    with replayed(spark, landing, slots, spoken) as timelines:
         for name in of:
-            for row in getattr(timelines, TABLES[name]).collect():
-                getattr(by_story[row["cluster_id"]], name).append(row.asDict(recursive=True))
+            for row in in_order(getattr(timelines, TABLES[name])):
+                getattr(by_story[row["cluster_id"]], name).append(row)
     return by_story
 
 

@@ -45,6 +45,8 @@ class Whole:
     slots: int
     keep: Keep
     timelines: Timelines
+    early: Timelines | None = None
+    """Those of what was written up to a moment of each, if some were asked for: replayed along with the whole."""
 
     @property
     def partitions(self) -> set[tuple[object, ...]]:
@@ -70,6 +72,29 @@ def whole(spark: SparkSession, drawn: Sequence[History | Story], slots: int, kee
     spoken = each_by_its_own({each.name: profile(each) for each in drawn})
     landing = combined(drawn)
     return Whole(spark, landing, spoken, slots, keep, replay(landed_from(spark, landing), spoken, slots, keep))
+
+
+EARLY = "early/"
+
+
+def whole_and_early(
+    spark: SparkSession, drawn: Sequence[History | Story], slots: int, keep: Keep, cuts: Mapping[str, datetime]
+) -> Whole:
+    """Histories and stories in one piece, and up to their cuts, as clusters of their own in the same replay."""
+    landing, rules = combined(drawn), {each.name: profile(each) for each in drawn}
+    first, _ = cut_in_two(landing, cuts)
+    early = {
+        table: [{**row, "cluster_id": f"{EARLY}{row['cluster_id']}"} for row in rows] for table, rows in first.items()
+    }
+    both = {table: [*rows, *early[table]] for table, rows in landing.items()}
+    of_both = each_by_its_own(rules | {f"{EARLY}{name}": its for name, its in rules.items()})
+    found, is_early = replay(landed_from(spark, both), of_both, slots, keep), F.col("cluster_id").startswith(EARLY)
+    own = F.regexp_replace("cluster_id", EARLY, "")
+    return Whole(
+        spark, landing, each_by_its_own(rules), slots, keep,
+        Timelines(**{name: rows.where(~is_early) for name, rows in vars(found).items()}),
+        Timelines(**{name: rows.where(is_early).withColumn("cluster_id", own) for name, rows in vars(found).items()}),
+    )  # fmt: skip
 
 
 def written_at(row: Row) -> datetime:
@@ -105,7 +130,7 @@ def cut_in_two(landing: Landing, cuts: Mapping[str, datetime]) -> tuple[Landing,
 def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str]]:
     """Replay each cluster's time up to a cut and go on with the rest; of which clusters that could be done."""
     first, second = (landed_from(of.spark, part) for part in cut_in_two(of.landing, cuts))
-    stands = of.replay(first)
+    stands = of.early or of.replay(first)
     landed = landed_from(of.spark, of.landing)
     found = settled_until(landed, second, stands, of.spoken, first_news(second).scalar())
     moments = {row["cluster_id"]: row[UNTIL_US] for row in found.collect()}

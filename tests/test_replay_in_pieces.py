@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 import pytest
 
 from jobs.keeping import keeping
 from replay.timelines import Timelines
-from tests.pieces import Whole, at_share, differences, ends_of, gone_on, in_stretches, whole
+from tests.pieces import Whole, at_share, differences, ends_of, gone_on, in_stretches, whole, whole_and_early
 from tests.story import Story, tell
 from tests.test_replay_histories import MOST_REPLICAS
-from tests.twin.histories import history
+from tests.twin.histories import History, combined, history
 from tests.two_deliveries import GONE_ON, all_of_them
 
 if TYPE_CHECKING:
@@ -44,23 +45,29 @@ def quiet() -> list[Story]:
     return [logged, lost]
 
 
+def drawn() -> list[History | Story]:
+    """Twenty histories with faults of all kinds, under all protocols; and stories of two deliveries."""
+    return [*map(history, range(20)), *[each.story for each in all_of_them()], *quiet()]
+
+
+def cuts() -> dict[str, datetime]:
+    """Where a story says, else when four fifths of its time are over; of the quiet ones in their second quiet time."""
+    landing = combined(drawn())
+    late = {name: at for name, at in at_share(landing, 0.95).items() if name in (LOGGED, LOST)}
+    return at_share(landing, 0.8) | {each.story.name: each.until for each in all_of_them()} | late
+
+
 @pytest.fixture(scope="module")
 def some(spark: SparkSession) -> Iterator[Whole]:
-    """Twenty histories with faults of all kinds, under all protocols; and stories of two deliveries."""
+    """All of them."""
     with keeping() as keep:
-        stories = [each.story for each in all_of_them()]
-        yield whole(spark, [*map(history, range(20)), *stories, *quiet()], MOST_REPLICAS, keep)
+        yield whole_and_early(spark, drawn(), MOST_REPLICAS, keep, cuts())
 
 
 @pytest.fixture(scope="module")
 def continued(some: Whole) -> tuple[Timelines, set[str]]:
-    """They are gone on with where a story says, else when four fifths of their time are over; and of which that can be.
-
-    The quiet ones while nothing happens for the second time.
-    """
-    late = {name: at for name, at in at_share(some.landing, 0.95).items() if name in (LOGGED, LOST)}
-    delivered = {each.story.name: each.until for each in all_of_them()}
-    return gone_on(some, at_share(some.landing, 0.8) | delivered | late)
+    """They are gone on with; and of which that can be."""
+    return gone_on(some, cuts())
 
 
 @pytest.fixture(scope="module")

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
@@ -53,6 +54,12 @@ def landed(spark: SparkSession) -> dict[str, DataFrame]:
     return landed_from(spark, history(3).landing)
 
 
+@pytest.fixture(scope="module")
+def ordered(landed: dict[str, DataFrame]) -> Callable[[Profile], DataFrame]:
+    """Its events in order, by a profile: one plan for all that look at it."""
+    return cache(lambda profile: ordered_of(landed, profile))
+
+
 def test_no_shuffle_of_ordered_events(landed: dict[str, DataFrame]) -> None:
     """From the ordered events to `leader_timeline` the events are where they must be: all windows agree on that."""
     roles, assigned = roles_with_loads(landed), assignments(landed).localCheckpoint()
@@ -89,19 +96,19 @@ def test_nothing_leaves_the_jvm(landed: dict[str, DataFrame]) -> None:
 
 @pytest.mark.parametrize(("profile", "windows"), [(Profile(has_outsiders=False), 13), (PLAIN, 9)], ids=["any", "plain"])
 def test_events_are_shuffled_once_and_sorted_four_times(
-    landed: dict[str, DataFrame], profile: Profile, windows: int
+    ordered: Callable[[Profile], DataFrame], profile: Profile, windows: int
 ) -> None:
     """By stream, by replica, by the clock, and by the evidence: every other window goes along with one of these."""
-    plan = plan_of(remembered(ordered_of(landed, profile), SLOTS, profile))
+    plan = plan_of(remembered(ordered(profile), SLOTS, profile))
 
     assert len(re.findall(r"Exchange hashpartitioning\(partition_number", plan)) == 1
     assert len(re.findall(r"Sort \[partition_number", plan)) == 4
     assert len(re.findall(r"Window \[.*\], \[partition_number", plan)) == windows
 
 
-def test_what_is_never_null_is_known_to_be(landed: dict[str, DataFrame]) -> None:
+def test_what_is_never_null_is_known_to_be(ordered: Callable[[Profile], DataFrame]) -> None:
     """A column that may be NULL is looked at, row by row, in every window that it goes through."""
-    known = {field.name for field in ordered_of(landed, PLAIN).schema if not field.nullable}
+    known = {field.name for field in ordered(PLAIN).schema if not field.nullable}
 
     assert {N.EVENT, N.SLOT, *N.LEADERSHIP, *N.IN_ORDER} <= known
 

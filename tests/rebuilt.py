@@ -6,7 +6,6 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from pyspark.sql import functions as F
@@ -57,10 +56,11 @@ class Rebuilt:
     """The timelines of all that was asked, each cluster under its own name and that of who asked."""
 
     timelines: Timelines
+    told: Mapping[str, Mapping[str, Told]]
 
     def __getitem__(self, logs: Ask) -> Mapping[str, Told]:
         """The rows of each cluster of these logs, in order."""
-        return self._told[_named(logs)]
+        return self.told[_named(logs)]
 
     def frames(self, logs: Ask) -> Timelines:
         """The timelines of these logs alone."""
@@ -70,15 +70,6 @@ class Rebuilt:
             for table, rows in vars(self.timelines).items()
         }
         return Timelines(**made)
-
-    @cached_property
-    def _told(self) -> Mapping[str, Mapping[str, Told]]:
-        told: dict[str, dict[str, Told]] = defaultdict(lambda: defaultdict(Told))
-        for kind, table in TABLES.items():
-            for row in in_order(getattr(self.timelines, table)):
-                name, cluster = row[C.CLUSTER_ID].split(_OF)
-                getattr(told[name][cluster], kind).append(row | {C.CLUSTER_ID: cluster})
-        return told
 
 
 @contextmanager
@@ -90,8 +81,22 @@ def at_once(spark: SparkSession) -> Iterator[Rebuilt]:
         for table, rows in logs.landing.items():
             landing[table] += [{**row, C.CLUSTER_ID: f"{name}{_OF}{row[C.CLUSTER_ID]}"} for row in rows]
     slots = max(logs.slots for logs in each.values())
-    with replayed(spark, landing, slots, each_by_its_own(spoken)) as made, keeping() as keep:
-        yield Rebuilt(Timelines(**{name: keep(rows) for name, rows in vars(made).items()}))
+    with keeping() as keep:
+        # What the timelines are made of is let go before the tests run: it would fill the heap until the end.
+        with replayed(spark, landing, slots, each_by_its_own(spoken)) as made:
+            kept = Timelines(**{name: keep(rows) for name, rows in vars(made).items()})
+            answers = Rebuilt(kept, _by_who_asked(kept))
+        yield answers
+
+
+def _by_who_asked(timelines: Timelines) -> Mapping[str, Mapping[str, Told]]:
+    """The rows of each cluster, by its own name, by who asked."""
+    told: dict[str, dict[str, Told]] = defaultdict(lambda: defaultdict(Told))
+    for kind, table in TABLES.items():
+        for row in in_order(getattr(timelines, table)):
+            name, cluster = row[C.CLUSTER_ID].split(_OF)
+            getattr(told[name][cluster], kind).append(row | {C.CLUSTER_ID: cluster})
+    return told
 
 
 def _named(logs: Ask) -> str:

@@ -9,7 +9,7 @@ from expectations.subjects import HIGHEST_HW_BEFORE, OF_PARTITION, POSSIBLE_HW_B
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
-from schemas.kinds import EventType, IncidentKind
+from schemas.kinds import EventType, Exactness, IncidentKind
 
 IS_UNCLEAN_ELECTION = Field("is_unclean_election", C.BOOL, "The epoch's leader was elected from outside the ISR.")
 IS_SEEN_TO_BEGIN = Field("is_seen_to_begin", C.BOOL, "The epoch's first event is that its leader begins.")
@@ -33,7 +33,7 @@ def elections(tables: Tables) -> DataFrame:
     # Few rows begin a leadership: only of these is the first looked for, the others are but counted by the maximum.
     events = tables[T.LEADER_TIMELINE.name]
     begins = events.where(F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value).groupBy(*of_epoch)
-    possible = F.when(F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH), F.col(C.HIGH_WATERMARK_HIGH))
+    possible = F.when(F.col(C.EXACTNESS) == Exactness.BOUNDED.value, F.col(C.HIGH_WATERMARK_HIGH))
     epochs = (
         events.groupBy(*of_epoch)
         .agg(

@@ -47,10 +47,11 @@ def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
 
 def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     """One row per stretch with the same HW below the LEO, with what was last known in it."""
-    below = (F.col(C.HIGH_WATERMARK) >= 0) & (F.col(C.HIGH_WATERMARK) < F.col(C.LOG_END_OFFSET))
-    # Where the LEO is known between bounds only (no request log), so is the HW: behind is what surely is.
-    is_known = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
-    is_behind = below & (is_known | (F.col(C.HIGH_WATERMARK_HIGH) < F.col(C.LOG_END_OFFSET_LOW)))
+    # Between bounds the HW is behind where it surely is. A killed process ends no stretch: the next leader does.
+    high = F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.col(C.HIGH_WATERMARK)).otherwise(
+        F.col(C.HIGH_WATERMARK_HIGH)
+    )
+    is_behind = (F.col(C.HIGH_WATERMARK) >= 0) & (high < F.col(C.LOG_END_OFFSET_LOW))
     state = F.struct(is_behind.alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
     is_change = ~F.lag(state).over(epoch_in_order()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.

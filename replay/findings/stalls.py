@@ -30,8 +30,7 @@ def stalled_high_watermarks(leader_timeline: DataFrame, profile: Profile) -> Dat
         "HW {} stood {} below the LEO of leader {}, which came to {}; {}",
         C.HIGH_WATERMARK, until(F.col(C.STARTED_AT), F.col(C.ENDED_AT)), C.LEADER_ID, C.LOG_END_OFFSET, _in_words(),
     )  # fmt: skip
-    limits = F.col(C.HIGH_WATERMARK_LIMITED_BY)
-    replica = F.when(F.size(limits) == 1, F.get(limits, F.lit(0))).otherwise(-1)
+    replica = F.when(F.size(WAITS_FOR) == 1, F.get(WAITS_FOR, F.lit(0))).otherwise(-1)
     offsets = (F.col(C.HIGH_WATERMARK), F.col(C.LOG_END_OFFSET))
     kind = IncidentKind.HIGH_WATERMARK_STALLED
     return finding(stretches, kind, severity, evidence, replica_id=replica, offsets=offsets)

@@ -11,6 +11,7 @@ from schemas import columns as C
 from schemas.answers import Position
 
 _STATE = (C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET, C.LOG_START_OFFSET)
+_HIGH = C.HIGH_WATERMARK_HIGH
 _HIGHEST = "highest_high_watermark"
 
 
@@ -32,7 +33,7 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
         C.EVENT_TIME,
         C.EVENT_SEQ,
         F.lit(0).alias("is_fetch"),
-        F.struct(*_STATE).alias("had"),
+        F.struct(*_STATE, _HIGH).alias("had"),
     )
     in_order = (
         Window.partitionBy(*C.PARTITION_KEY)
@@ -56,7 +57,7 @@ def _position() -> Column:
     """Return where a position lies: OFFSET_OUT_OF_RANGE has two causes, and a negative lag two others."""
     offset, hw = F.col(C.FETCH_OFFSET), F.col(C.HIGH_WATERMARK)
     places = (
-        (hw.isNull() | (hw < 0), Position.UNKNOWN),
+        (hw.isNull() | (hw < 0) | ((offset > hw) & (offset <= F.col(_HIGH))), Position.UNKNOWN),
         (offset < F.col(C.LOG_START_OFFSET), Position.BELOW_LOG_START),
         (offset > F.col(C.LOG_END_OFFSET), Position.BEYOND_LOG_END),
         ((offset > hw) & (F.col(_HIGHEST) >= offset), Position.BEYOND_REGRESSED_HIGH_WATERMARK),

@@ -121,7 +121,8 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
             # Its next fetch shows that the replica took this response, if it is of the same leadership and process.
             N.NEXT_FETCH_US: F.when(fetch & goes_on & ~has_ended, then["us"]),
             N.HEARD_NS: _heard_ns(F.col("heard")),
-            N.FOLLOWER_LEO: F.when(fetch, _leo_after(next_leo)),
+            # What was taken by a fetch that is missing in between, this response did not bring.
+            N.FOLLOWER_LEO: F.when(fetch, _leo_after(F.when(~_is_missing_before(then), next_leo))),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),
             N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late()),
         }
@@ -129,9 +130,14 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
     taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))
     responses: dict[str, Column] = {
         N.RESPONSE_NS: F.when(is_answered(), taken),
-        N.IS_TAKEN: F.col(N.IS_TAKEN) & ~_has_not_grown(goes_on),
+        N.IS_TAKEN: F.col(N.IS_TAKEN) & ~((F.col(N.UNHEARD_OFFSET) < 0) & _has_not_grown(goes_on)),
     }
     return known.withColumns(responses).drop("then", "heard")
+
+
+def _is_missing_before(then: Column) -> Column:
+    """Return whether a fetch is missing between the event and the replica's next one."""
+    return F.coalesce(unheard_offset(then) >= 0, F.lit(False))
 
 
 def _heard_ns(heard: Column) -> Column:

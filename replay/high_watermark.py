@@ -74,13 +74,14 @@ def allows(profile: Profile) -> Column:
 
 
 def candidate(slots: int, profile: Profile, joining: Column) -> Column:
-    """Return what the event lets the HW rise to; NULL where the HW is not evaluated or may not rise.
-
-    A witness (an acks=all success that no logged event explains) proves the HW by itself.
-    """
+    """Return what the event lets the HW rise to; NULL where the HW is not evaluated or may not rise."""
     allowed = F.col(N.IS_EVALUATED) & allows(profile)
-    proven = F.when(is_event(E.WITNESS), F.col(C.LAST_OFFSET) + 1)
-    return F.when(allowed, smallest_held(slots, joining)).otherwise(proven)
+    return F.when(allowed, smallest_held(slots, joining)).otherwise(proven())
+
+
+def proven() -> Column:
+    """Return the HW that a witness (an acks=all success that no logged event explains) proves by itself; else NULL."""
+    return F.when(is_event(E.WITNESS), F.col(C.LAST_OFFSET) + 1)
 
 
 def risen(slots: int, profile: Profile, joining: Column) -> dict[str, Column]:

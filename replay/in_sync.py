@@ -68,7 +68,12 @@ def is_eligible(slot: int, profile: Profile) -> Column:
     has_fetched = (F.col(slot_column(C.REMOTE_LEO, slot)) >= 0) & ~(
         F.lit(profile.states_broker_epochs) & F.col(slot_column(N.IS_REREGISTERED, slot))
     )
-    return ~F.lit(profile.eligibility) | (has_fetched & ~in_mask(F.col(N.FENCED_MASK), slot))
+    return ~F.lit(profile.eligibility) | (has_fetched & ~_is_fenced(slot))
+
+
+def _is_fenced(slot: int) -> Column:
+    """Return whether the replica's broker is known to be fenced, or shutting down."""
+    return in_mask(F.coalesce(F.col(N.FENCED_MASK), F.lit(0)), slot)
 
 
 def may_join(slot: int, profile: Profile) -> Column:
@@ -79,7 +84,7 @@ def may_join(slot: int, profile: Profile) -> Column:
     outside = in_mask(F.col(N.ASSIGNED_MASK), slot) & ~in_mask(F.col(N.ISR_MASK), slot)
     if profile.has_untold_isr:
         outside = outside & ~F.col(C.IS_ISR_INFERRED)
-    return outside & ~(F.lit(profile.fenced_may_not_join) & in_mask(F.col(N.FENCED_MASK), slot))
+    return outside & ~(F.lit(profile.fenced_may_not_join) & _is_fenced(slot))
 
 
 def is_caught_up(slot: int, profile: Profile) -> Column:

@@ -37,19 +37,25 @@ OWN_LOG_START = "own_log_start_offset"  # bigint: log start offset of the fetche
 ISR_MASK = "isr_mask"                 # int: committed ISR after the event; NULL unknown
 ASSIGNED_MASK = "assigned_mask"       # int: assignment after the event
 IS_REREGISTERED = "is_reregistered"   # bool per slot: registered anew since its last fetch: the leader's broker epoch is old
-FENCED_MASK = "fenced_mask"           # int: fenced replicas after the event
+FENCED_MASK = "fenced_mask"           # int: fenced replicas after the event; NULL no line tells of any broker
 EPOCH_START = "epoch_start_offset"    # bigint: leaderEpochStartOffset: the leader's LEO when the epoch began for its process
 START_HW = "start_high_watermark"     # bigint: the leader's HW when the leadership began
 START_LOG_START = "start_log_start_offset"  # bigint: the leader's log start offset when the leadership began
 RISEN_TO = "risen_to"                 # bigint: running maximum of the candidates, -1 before the first; HW = max(start, it)
 RISEN_BEFORE = "risen_before"         # bigint: the same before the event
 RISEN_AT_END = "risen_at_end"         # bigint: the same at the end of the leadership
+RISEN_SURELY = "risen_surely"         # bigint: the same of what is known to have let the HW rise; with outsiders alone
+RISEN_PERHAPS = "risen_perhaps"       # bigint: the same if whoever nobody knows to hold the HW did not; with outsiders alone
+ISR_ENOUGH_FOR_ALL = "isr_enough_for_all"  # int: size of the smallest ISR with which an acks=all append was taken so far; NULL none was
 RISEN_AT_LEAST = "risen_at_least"     # bigint: greatest HW that a response told a follower so far; -1 before the first
 RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have risen to; with an inferred ISR alone
 UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
 MAY_HAVE_RISEN_TO = "may_have_risen_to"  # bigint: HW if the missing requests had come already; NULL none is
 MAY_HAVE_GROWN_TO = "may_have_grown_to"  # bigint: where the next append begins: past the LEO if one in between is lost; -1 none follows
 IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
+REMOTE_LEO_BOUND = "remote_log_end_offset_bound"  # bigint per slot: remote LEO, a bound that a witness proves taken for one
+RAISED_MASK = "raised_mask"           # int: replicas of whose remote LEO the least is known, by a witness, and no fetch since
+WITNESSED_LEO = "witnessed_log_end_offset"  # bigint: the LEO when the last witness came; NULL none did
 REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
 IS_PROVEN_CAUGHT_UP = "is_proven_caught_up"  # bool: a later response shows that the fetch was caught up, though the clock says not
 CAUGHT_UP_MS = "caught_up_ms"         # bigint per slot: lastCaughtUpTimeMs

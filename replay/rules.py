@@ -31,7 +31,7 @@ from replay import names as N
 from replay.assignment import in_mask
 from replay.event_types import is_event
 from replay.profile import Profile
-from replay.windows import carried, carried_or_raised, so_far, tenure_so_far
+from replay.windows import carried, so_far, tenure_so_far
 from schemas import columns as C
 from schemas.kinds import EventType as E
 
@@ -136,26 +136,26 @@ def _assigned(variable: str, slot: int | None, *, at_least: bool) -> Column:
     return chosen
 
 
-def within(window: WindowSpec, variable: str, slot: int | None = None, *, has_bounds: bool = False) -> Column:
-    """Return the `variable` that the events of `window` leave: assigned by an event, carried by the window.
-
-    With `has_bounds` what an event tells it is `at_least` counts as well, for a window function more.
-    """
+def within(window: WindowSpec, variable: str, slot: int | None = None) -> Column:
+    """Return the `variable` that the events of `window` leave: assigned by an event, carried by the window."""
     value = _assigned(variable, slot, at_least=False)
-    if CARRIED[variable] is Carry.GREATEST:
-        return F.max(value).over(window)
-    if not has_bounds:
-        return carried(value, window)
-    return carried_or_raised(value, _assigned(variable, slot, at_least=True), window)
+    return F.max(value).over(window) if CARRIED[variable] is Carry.GREATEST else carried(value, window)
 
 
-def current(
-    variable: str, slot: int | None = None, *, has_long_tenures: bool = True, has_bounds: bool = False
-) -> Column:
+def current(variable: str, slot: int | None = None, *, has_long_tenures: bool = True) -> Column:
     """Return `variable` after the event; all as `within` has it."""
+    return within(_scope(variable, is_long=has_long_tenures), variable, slot)
+
+
+def bound(variable: str, slot: int, *, has_long_tenures: bool = True) -> Column:
+    """Return the same, where what an event tells it is `at_least` is taken for a value: it may be less than that."""
+    value, at_least = (_assigned(variable, slot, at_least=is_bound) for is_bound in (False, True))
+    return carried(F.coalesce(value, at_least), _scope(variable, is_long=has_long_tenures))
+
+
+def _scope(variable: str, *, is_long: bool) -> WindowSpec:
     of_tenure = CARRIED[variable] is Carry.TENURE
-    window = tenure_so_far(is_long=has_long_tenures) if of_tenure else so_far()
-    return within(window, variable, slot, has_bounds=has_bounds)
+    return tenure_so_far(is_long=is_long) if of_tenure else so_far()
 
 
 def evaluates_high_watermark(profile: Profile) -> Column:

@@ -99,14 +99,6 @@ def carried(value: Column, window: WindowSpec) -> Column:
     return F.last(value, ignorenulls=True).over(window)
 
 
-def carried_or_raised(value: Column, at_least: Column, window: WindowSpec) -> Column:
-    """Return the last value within `window`, where an event may also tell, `at_least`, what the value is not below.
-
-    A bound holds until the next value; of two in a row the last one does.
-    """
-    return F.greatest(carried(F.coalesce(value, at_least), window), carried(value, window))
-
-
 def following(column: str, within: Sequence[str] = LEADERSHIP, in_order: Sequence[str] = IN_ORDER) -> Column:
     """Return the next value of `column` that is not NULL: after this event in its leadership, where not said otherwise.
 

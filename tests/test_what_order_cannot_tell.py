@@ -2,56 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
-from itertools import count
 from typing import Any
 
 import pytest
 
 from replay.profile import Profile
+from tests.literal_lines import append, at, begins, fetch, line, told_of_brokers
 from tests.rebuilt import Logs, Rebuilt, asked
 
 Row = dict[str, Any]
 
 RACE, RACE_LOST, OVERLAP, APART, KILLED, KILLED_BEHIND = "race", "race_lost", "overlap", "apart", "killed", "behind"
 LOST, LOST_ALONE = "lost", "lost_alone"
-LINES = count(1)
-
-
-def at(ms: int) -> datetime:
-    """A time on the leader's clock."""
-    return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
-
-
-def line(topic: str, ms: int, **columns: Any) -> Row:
-    """A landed row of partition 0."""
-    key = {"cluster_id": topic, "capture_id": "c", "topic": topic, "topic_id": topic, "partition": 0}
-    whole = {**key, "leader_epoch": 0, "broker_id": 1}
-    return {**whole, "event_time": at(ms), "source_file": "f", "source_line": next(LINES), **columns}
-
-
-def begins(topic: str, epoch: int = 0, ms: int = 0, **columns: Any) -> Row:
-    """Broker 1 leads, with all in the ISR."""
-    told = {"leader_epoch": epoch, "partition_epoch": epoch, "change_kind": "become_leader", "leader_id": 1}
-    return line(topic, ms, **{**told, "isr": [1, 2, 3], "replicas": [1, 2, 3], **columns})
-
-
-def append(topic: str, ms: int, base: int, end: int, local_ms: int = 0) -> Row:
-    """An append of [base, end) that the leader worked on for `local_ms`."""
-    return line(
-        topic, ms, base_offset=base, last_offset=end - 1, acks=1, error_code=0, append_source="request",
-        is_transactional=False, local_time_us=local_ms * 1000, response_time=at(ms + local_ms),
-    )  # fmt: skip
-
-
-def fetch(topic: str, ms: int, replica: int, offset: int, hw: int, local_ms: int = 0) -> Row:
-    """A follower's fetch, answered at once with records and `hw`."""
-    number = next(LINES)
-    return line(
-        topic, ms, replica_id=replica, fetch_offset=offset, response_high_watermark=hw, session_id=number,
-        session_epoch=0, is_parked=False, is_implied=True, records_size=1, error_code=0, diverging_epoch=-1,
-        current_leader_epoch=0, local_time_us=local_ms * 1000, response_time=at(ms + local_ms),
-    )  # fmt: skip
 
 
 def of_race(topic: str, told: int) -> dict[str, list[Row]]:
@@ -128,8 +90,9 @@ def undecided() -> Logs:
     )  # fmt: skip
     tables = {name for one in told for name in one}
     landing = {name: [row for one in told for row in one.get(name, ())] for name in tables}
-    topics = {row["topic"] for row in landing["leader_changes"]}
-    return Logs(landing, dict.fromkeys(topics, Profile(lag_time_ms=10_000)), 3)
+    topics = sorted({row["topic"] for row in landing["leader_changes"]})
+    rules = dict.fromkeys(topics, Profile(lag_time_ms=10_000))
+    return Logs(landing | told_of_brokers(topics), rules, 3)
 
 
 @pytest.fixture(scope="module")

@@ -19,20 +19,16 @@ from schemas import columns as C
 from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
+LATE_US = 100_000
+"""So long after a response no rise of the HW is what it waited for, whatever the clock of lines is off by."""
+
 
 def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events, and a WITNESS at the response of each acks=all success that no logged event explains.
 
     It brings along the members of every ISR from the append to the response: it proves the remote LEOs of these.
     """
-    proven = F.col(C.LAST_OFFSET) + 1
-    unexplained = (
-        (is_event(EventType.APPEND))
-        & (F.col(C.ACKS) == ALL_ACKS)
-        & (F.col(C.ERROR_CODE) == 0)
-        & (proven > F.col("highest"))
-    )
-    steps = F.when(unexplained, F.array(event(EventType.APPEND), event(EventType.WITNESS))).otherwise(
+    steps = F.when(_is_unexplained(), F.array(event(EventType.APPEND), event(EventType.WITNESS))).otherwise(
         F.array(F.col(N.EVENT))
     )
     rows = known.withColumn("step", F.explode(steps))
@@ -49,6 +45,19 @@ def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
             N.ORDER_NS: F.coalesce(F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US), N.ORDER_NS),
         }
     )
+
+
+def _is_unexplained() -> Column:
+    """Return whether the event is an append of which acks=all was answered, and nothing logged raised the HW so far.
+
+    Nothing of the leader's tenure ever does, or the next that raises it at all comes long after the response.
+    """
+    proven, rise = F.col(C.LAST_OFFSET) + 1, F.col("next_rise")
+    too_late = rise["ns"] > (F.col(N.RESPONSE_US) + LATE_US + rise["local_us"]) * NS_PER_US
+    never = proven > F.col("highest")
+    too_late = (proven > F.col(C.HIGH_WATERMARK)) & F.coalesce(too_late, F.lit(False))
+    is_answered = (F.col(C.ACKS) == ALL_ACKS) & (F.col(C.ERROR_CODE) == 0)
+    return F.coalesce(is_event(EventType.APPEND) & is_answered & (never | too_late), F.lit(False))
 
 
 def _proves_append() -> Column:

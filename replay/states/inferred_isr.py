@@ -65,12 +65,14 @@ def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
     return known.drop("appended_ms", *[slot_column("last_fetch", i) for i in range(slots)])
 
 
-def bounds_of_inferred(start: Column, risen: Column) -> tuple[Column, Column]:
-    """Return the least and the greatest HW; what it began with is no bound: a restart that no line tells lowers it."""
-    rebuilt, inferred = F.greatest(start, risen), F.col(C.IS_ISR_INFERRED)
-    low = F.when(inferred, F.col(N.RISEN_AT_LEAST)).otherwise(rebuilt)
-    most = F.when(F.col(C.LOG_END_OFFSET) < 0, NO_BOUND).otherwise(F.greatest(rebuilt, F.col(N.RISEN_AT_MOST)))
-    return low, F.when(inferred, most).otherwise(rebuilt)
+def bounds_of_inferred(low: Column, high: Column) -> tuple[Column, Column]:
+    """Return the least and the greatest HW; what it began with is no bound: a restart that no line tells lowers it.
+
+    `low` and `high` are those of an ISR that is told.
+    """
+    inferred = F.col(C.IS_ISR_INFERRED)
+    most = F.when(F.col(C.LOG_END_OFFSET) < 0, NO_BOUND).otherwise(F.greatest(high, F.col(N.RISEN_AT_MOST)))
+    return F.when(inferred, F.col(N.RISEN_AT_LEAST)).otherwise(low), F.when(inferred, most).otherwise(high)
 
 
 def _is_waited_for(slot: int) -> Column:

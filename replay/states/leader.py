@@ -17,13 +17,15 @@ from replay.in_sync import is_settled, with_caught_up, with_joining
 from replay.names import slot_column
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
-from replay.rules import current, evaluates_high_watermark, within
+from replay.rules import bound, current, evaluates_high_watermark, within
 from replay.sequence import with_event_seq
+from replay.states.doubts import doubted_rise, isr_enough_for_all
 from replay.states.inferred_isr import with_bounds_of_rise, with_inferred_isr
 from replay.states.unheard import unheard, with_possible_rise
-from replay.windows import carried, place, so_far, tenure_before
+from replay.windows import carried, place, so_far, tenure_before, tenure_so_far
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType
 
 _MOST_ROUNDS = 4
 """More would be for a sixth replica, joining in a row with four others."""
@@ -56,18 +58,31 @@ def leader_states(
     if profile.has_untold_isr:
         known = with_inferred_isr(known, slots, profile)
     held = known.withColumn(N.HELD_MASK, held_mask(slots, profile) if rounds else isr_mask(slots))
-    together = held.withColumns({N.JOINING_MASK: nobody, **risen(slots, profile, nobody)})
-    for _ in range(rounds):
+    besides = _known_of_witnesses(profile) if has_witnesses else {}
+    together = held.withColumns({N.JOINING_MASK: nobody, **risen(slots, profile, nobody), **besides})
+    for number in range(1, rounds + 1):
         joining = with_joining(together, slots, profile, F.lit(UNKNOWN_OFFSET) if least_hw is None else least_hw)
-        together = joining.withColumns(risen(slots, profile, F.col(N.JOINING_MASK)))
+        is_last = has_witnesses and number == rounds
+        doubted = doubted_rise(slots, profile, F.col(N.JOINING_MASK)) if is_last else {}
+        together = joining.withColumns({**risen(slots, profile, F.col(N.JOINING_MASK)), **doubted})
+    if not has_witnesses:
+        return together
     possible = with_possible_rise(with_event_seq(together), slots, profile)
     return with_bounds_of_rise(possible, slots) if profile.has_untold_isr else possible
+
+
+def _known_of_witnesses(profile: Profile) -> dict[str, Column]:
+    """Return what is looked for besides where witnesses are: in one window with the HW's candidates."""
+    witnessed = F.when(is_event(EventType.WITNESS), F.col(C.LOG_END_OFFSET))
+    so_far_in_tenure = tenure_so_far(is_long=profile.has_long_tenures)
+    return {N.WITNESSED_LEO: carried(witnessed, so_far_in_tenure), **isr_enough_for_all()}
 
 
 FORGOTTEN = (
     *C.PARTITION_KEY, N.EVENT_US, N.RESPONSE_US, N.NEXT_FETCH_US, C.SESSION_ID, C.RECORDS_SIZE, C.ACKS, C.ERROR_CODE,
     N.IS_NEW_LEADER, STATED_LEO, N.NEW_LOG_START, N.NEW_FENCED_MASK, N.NEW_REGISTERED_MASK, N.FENCED_MASK,
     N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, N.RISEN_AT_END,
+    N.ISR_ENOUGH_FOR_ALL, N.RAISED_MASK, N.WITNESSED_LEO,
     N.UNHEARD_OFFSET, "fetcher_leo_before",
 )  # fmt: skip
 """What the order and the states were made of, and no timeline shows."""
@@ -124,7 +139,6 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     log_start = F.greatest(variables[C.LOG_START_OFFSET], F.max(_log_start_told()).over(so_far()))
     variables[C.LOG_START_OFFSET] = F.coalesce(log_start, F.lit(UNKNOWN_OFFSET))
     variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.col(N.EVERY_MASK))
-    variables[N.FENCED_MASK] = F.coalesce(variables[N.FENCED_MASK], F.lit(0))
     variables[N.PLACE] = F.row_number().over(place())
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
     variables[N.RISEN_AT_LEAST] = F.coalesce(F.max(_told()).over(so_far()), F.lit(UNKNOWN_OFFSET))
@@ -133,14 +147,18 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     of_leader = F.when(~is_event(N.RESPONSE), F.col(N.MAY_HAVE_GROWN_TO))
     variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
     for i in range(slots):
-        remote = current(C.REMOTE_LEO, i, has_long_tenures=is_long, has_bounds=has_witnesses)
+        remote = current(C.REMOTE_LEO, i, has_long_tenures=is_long)
+        if has_witnesses:
+            variables[slot_column(N.REMOTE_LEO_BOUND, i)] = bound(C.REMOTE_LEO, i, has_long_tenures=is_long)
         is_anew = current(N.IS_REREGISTERED, i, has_long_tenures=is_long)
         # What a witness proves is no fetch: the HW is evaluated where one differs from the last that is known.
         before = within(tenure_before(is_long=is_long), C.REMOTE_LEO, i)
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(remote, F.lit(UNKNOWN_OFFSET))
         variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(is_anew, F.lit(False))
         variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))
-    with_state = ordered.withColumns(variables)
+    with_state = (
+        _with_raised(ordered.withColumns(variables), slots) if has_witnesses else ordered.withColumns(variables)
+    )
     of_fetcher = F.lit(None)
     for i in range(slots):
         of_fetcher = F.when(F.col(N.SLOT) == i, F.col(slot_column(N.REMOTE_LEO_BEFORE, i))).otherwise(of_fetcher)
@@ -149,4 +167,19 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
         .withColumn(N.IS_EVALUATED, F.coalesce(evaluates_high_watermark(profile), F.lit(False)))
         .withColumn(N.FOLLOWER_LEO, _no_more_than_the_leader_has())
         .drop(*[slot_column(N.REMOTE_LEO_BEFORE, i) for i in range(slots)])
+    )
+
+
+def _with_raised(states: DataFrame, slots: int) -> DataFrame:
+    """Return the events with remote LEOs raised to what a witness proves, and `raised_mask`, of whom it does."""
+    bounds, remotes = (
+        [F.col(slot_column(name, i)) for i in range(slots)] for name in (N.REMOTE_LEO_BOUND, C.REMOTE_LEO)
+    )
+    raised = [
+        F.when(bound > remote, 1 << i).otherwise(0)
+        for i, (bound, remote) in enumerate(zip(bounds, remotes, strict=True))
+    ]
+    known = {slot_column(C.REMOTE_LEO, i): F.greatest(bounds[i], remotes[i]) for i in range(slots)}
+    return states.withColumns({N.RAISED_MASK: sum(raised, F.lit(0)), **known}).drop(
+        *[slot_column(N.REMOTE_LEO_BOUND, i) for i in range(slots)]
     )

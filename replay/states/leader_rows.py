@@ -38,12 +38,14 @@ def with_high_watermark(
     start, risen = F.coalesce(F.col(N.START_HW), F.lit(UNKNOWN_OFFSET)), F.col(N.RISEN_TO)
     is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
     rebuilt = low = high = F.greatest(start, risen)
+    if profile.has_outsiders or profile.has_untold_isr:
+        low, high = F.greatest(start, N.RISEN_SURELY), F.greatest(start, N.RISEN_PERHAPS)
     if profile.has_untold_isr:
-        low, high = bounds_of_inferred(start, risen)
+        low, high = bounds_of_inferred(low, high)
     # What a response told the leader had: something let the HW rise that no line shows, as far as to the LEO maybe.
     is_told = F.col(N.RISEN_AT_LEAST) > rebuilt
     low = F.greatest(low, N.RISEN_AT_LEAST)
-    high = F.when(is_told, F.greatest(high, low, C.LOG_END_OFFSET)).otherwise(high)
+    high = F.when(low > high, F.greatest(low, C.LOG_END_OFFSET)).otherwise(high)
     high = F.when(is_unknown, F.greatest(high, F.col(N.EPOCH_START))).otherwise(
         F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
     )

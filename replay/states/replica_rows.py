@@ -12,7 +12,7 @@ from replay.events.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.passengers import unpacked
 from replay.profile import Profile
-from replay.states.own_states import LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, with_own_state
+from replay.states.own_states import AT_MOST, LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, with_own_state
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND
@@ -75,12 +75,12 @@ def _may_change(slot: int) -> Column:
 def _state(slots: int) -> list[Column]:
     """Return the state of the replica in `_WHOSE` after the event: `state`, compared as one, and the lower bounds."""
     slot, leads = F.col(_WHOSE), F.col(N.LEADER_SLOT) == F.col(_WHOSE)
-    leo, hw, last = (_of_slot(name, slots) for name in (OWN_LEO, OWN_HW, OPEN))
+    leo, hw, last, most = (_of_slot(name, slots) for name in (OWN_LEO, OWN_HW, OPEN, AT_MOST))
     unsure = F.col(N.IS_UNSURE) & ~leads
     open_end = F.coalesce(last["may_be"], F.lit(False))
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
-    leo_high = F.when(open_end, F.greatest(leo, last["leo"])).otherwise(leo)
-    hw_high = F.when(open_end, F.greatest(clamped, last["hw"])).otherwise(clamped)
+    leo_high = F.greatest(leo, most["leo"], F.when(open_end, last["leo"]))
+    hw_high = F.greatest(clamped, most["hw"], F.when(open_end, last["hw"]))
     told_less = F.when(open_end, F.least(clamped, last["hw"])).otherwise(clamped)
 
     def high(bound: str, of_follower: Column) -> Column:
@@ -93,7 +93,7 @@ def _state(slots: int) -> list[Column]:
         clamped.alias(C.HIGH_WATERMARK),
         F.coalesce(F.getbit(F.col(N.ISR_MASK), slot) != 0, F.lit(False)).alias(C.IN_ISR),
         F.col(C.LEADER_EPOCH),
-        _exactness(leads, open_end | unsure).alias(C.EXACTNESS),
+        _exactness(leads, open_end | unsure | most.isNotNull()).alias(C.EXACTNESS),
         high(C.LOG_END_OFFSET_HIGH, leo_high).alias(C.LOG_END_OFFSET_HIGH),
         high(C.HIGH_WATERMARK_HIGH, hw_high).alias(C.HIGH_WATERMARK_HIGH),
     )

@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.assignment import in_mask
 from replay.event_types import is_event_of
 from replay.high_watermark import allows, holds
 from replay.names import slot_column
@@ -43,10 +44,14 @@ def unheard(slots: int) -> dict[str, Column]:
 def with_possible_rise(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with `may_have_risen_to`: the HW if each missing request was there; NULL if none is."""
     longest = F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO)
-    asked, is_missing = [], longest > F.col(C.LOG_END_OFFSET)
+    raised = F.col(N.RAISED_MASK)
+    asked, is_missing = [], (longest > F.col(C.LOG_END_OFFSET)) | (raised > 0)
     for i in range(slots):
         remote, lost = F.col(slot_column(C.REMOTE_LEO, i)), F.col(slot_column(N.UNHEARD_OFFSET, i))
-        asked.append(F.when(holds(i, F.col(N.JOINING_MASK)), F.greatest(remote, lost)))
+        # A witness proves a fetch by then, and not how far beyond the record it was.
+        beyond = F.when(in_mask(raised, i), F.col(N.WITNESSED_LEO))
+        most = F.greatest(remote, lost, beyond)
+        asked.append(F.when(holds(i, F.col(N.JOINING_MASK)), most))
         is_missing = is_missing | F.coalesce(lost > remote, F.lit(False))
     possible = F.when(allows(profile) & is_missing, F.least(longest, *asked))
     return states.withColumn(N.MAY_HAVE_RISEN_TO, possible)

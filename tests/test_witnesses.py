@@ -1,0 +1,96 @@
+"""What an acks=all success proves that no logged fetch explains: since when, of whom, and how far at most."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from replay.profile import Profile
+from tests.engine import by_topic, replayed
+from tests.literal_lines import append, at, begins, fetch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pyspark.sql import SparkSession
+
+    from tests.literal_lines import Row
+
+pytestmark = pytest.mark.spark
+EARLY, IN_TIME, BEYOND = "early", "in_time", "beyond"
+
+
+def committed(row: Row, ms: int) -> Row:
+    """The append, of all acknowledged by `ms`."""
+    return row | {"acks": -1, "response_time": at(ms)}
+
+
+def of_early(topic: str, *more: Row) -> dict[str, list[Row]]:
+    """The fetches at 10 are in no log, nor does a session tell that they are missing; [0, 10) is acknowledged by 60 ms.
+
+    The HW rises in the same leadership, five seconds later.
+    """
+    asked = [fetch(topic, 20, 2, 0, 0), fetch(topic, 30, 3, 0, 0)]
+    later = [fetch(topic, 5_050, 2, 20, 10), fetch(topic, 5_060, 3, 20, 10)]
+    return {
+        "leader_changes": [begins(topic)],
+        "produce_events": [committed(append(topic, 10, 0, 10), 60), append(topic, 5_000, 10, 20)],
+        "fetch_events": [*asked, *more, *later],
+    }
+
+
+def of_beyond(topic: str) -> dict[str, list[Row]]:
+    """Replicas 2 and 3 have 10 records and wait for more; [10, 20) is acknowledged, and no more fetches are logged.
+
+    By then the leader had 30: they may have asked for what is at 20, or at 30.
+    """
+    waits = {"is_parked": True, "records_size": 0, "response_time": at(540)}
+    return {
+        "leader_changes": [begins(topic)],
+        "produce_events": [
+            append(topic, 10, 0, 10), committed(append(topic, 600, 10, 20), 650), append(topic, 640, 20, 30),
+        ],
+        "fetch_events": [
+            fetch(topic, 20, 2, 0, 0), fetch(topic, 30, 3, 0, 0),
+            fetch(topic, 40, 2, 10, 10) | waits, fetch(topic, 50, 3, 10, 10) | waits,
+        ],
+    }  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def rebuilt(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
+    """The timelines of leaders and of replicas, by topic."""
+    in_time = (fetch(IN_TIME, 50, 2, 10, 0), fetch(IN_TIME, 55, 3, 10, 0))
+    told = (of_early(EARLY), of_early(IN_TIME, *in_time), of_beyond(BEYOND))
+    landing = {name: [row for one in told for row in one[name]] for name in told[0]}
+    with replayed(spark, landing, 3, Profile(lag_time_ms=10_000)) as timelines:
+        return by_topic(timelines.leader_timeline), by_topic(timelines.replica_timeline)
+
+
+def known(rows: Iterable[Row]) -> list[tuple[Any, ...]]:
+    """Type, bounds of the HW and exactness of each."""
+    return [(r["event_type"], r["high_watermark_low"], r["high_watermark_high"], r["exactness"]) for r in rows]
+
+
+def test_a_success_is_a_witness_where_the_high_watermark_rises_much_later(rebuilt: Any) -> None:
+    """From its response on the HW is 10, not from the next fetch on."""
+    leaders, _ = rebuilt
+
+    assert known(leaders[EARLY])[4:] == [
+        ("WITNESS", 10, 10, "stated"), ("APPEND", 10, 10, "exact"), ("FETCH", 10, 10, "exact"),
+        ("FETCH", 20, 20, "exact"),
+    ]  # fmt: skip
+    assert [row["event_type"] for row in leaders[IN_TIME]] == [
+        "BECOME_LEADER", "APPEND", "FETCH", "FETCH", "FETCH", "FETCH", "APPEND", "FETCH", "FETCH",
+    ]  # fmt: skip
+
+
+def test_a_witness_tells_the_least_that_was_asked_for(rebuilt: Any) -> None:
+    """The HW is 20 at least, and the LEO of that time at most; so is what its followers have."""
+    leaders, replicas = rebuilt
+    last = [row for row in replicas[BEYOND] if row["replica_id"] in (2, 3)][-2:]
+
+    assert known(leaders[BEYOND])[-1] == ("WITNESS", 20, 30, "bounded")
+    assert leaders[BEYOND][-1]["remote_log_end_offset"] == {2: 20, 3: 20}
+    assert {(r["log_end_offset"], r["log_end_offset_high"], r["exactness"]) for r in last} == {(20, 30, "bounded")}

@@ -25,3 +25,22 @@ def test_a_leader_that_was_killed_holds_nothing_after_the_next_one_begins(spark:
 
     (stretch,) = held_back(timeline).collect()
     assert (stretch["high_watermark"], stretch["log_end_offset"], stretch["lasted_ms"]) == (0, 5, 9_000)
+
+
+@pytest.mark.spark
+def test_what_is_known_between_bounds_is_behind_where_it_surely_is(spark: SparkSession) -> None:
+    """A HW that may be at the LEO is not held back. A killed process ends no stretch, though its HW may have risen."""
+    open_end, low = (
+        {"exactness": "bounded", "high_watermark_high": 5},
+        {"exactness": "bounded", "high_watermark_high": 4},
+    )
+    killed = {"event_type": "RESTART", "replica_id": 1, **open_end}
+    timeline = rows(
+        spark, LEADER_TIMELINE,
+        *[{**event(0, seq, 5, 0, **open_end), "topic": "may_be_at_the_end"} for seq in (1, 2)],
+        *[{**event(0, seq, 5, 0, **low), "topic": "surely_behind"} for seq in (1, 3)],
+        *[{**row, "topic": "killed"} for row in (event(0, 1, 5, 0), event(0, 2, 5, 0, **killed), event(1, 1, 5, 5))],
+    )  # fmt: skip
+
+    found = {row["topic"]: row["lasted_ms"] for row in held_back(timeline).collect()}
+    assert found == {"surely_behind": 2_000, "killed": 10_000}

@@ -69,7 +69,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     ),
     "a_witness_lowers_nobody": (
         Mutant(own_states.with_own_state, "is_event_of(i, N.RESPONSE) | leo.isNotNull()",
-               "is_event_of(i, N.RESPONSE) | leo.isNotNull() | least.isNotNull()",
+               "is_event_of(i, N.RESPONSE) | leo.isNotNull() | _witnessed(i)",
                "a bound is all that a replica has"),
     ),
     "a_replica_that_registered_anew_is_not_waited_for": (

@@ -60,14 +60,19 @@ STORIES = {
 }
 
 
-@pytest.fixture(scope="module")
-def rebuilt(spark: SparkSession) -> Mapping[str, list[Row]]:
+def rebuilt_of(spark: SparkSession) -> Mapping[str, list[Row]]:
     """The leaders' rows of the stories, of which no line tells a setting or a registration."""
     stories = {name: tell(name, text) for name, text in STORIES.items()}
     spoken = each_by_its_own({name: profile(story) for name, story in stories.items()})
     landing = {name: rows for name, rows in combined(list(stories.values())).items() if name not in UNTOLD}
     with replayed(spark, landing, 3, spoken) as timelines:
         return by_topic(timelines.leader_timeline)
+
+
+@pytest.fixture(scope="module")
+def rebuilt(spark: SparkSession) -> Mapping[str, list[Row]]:
+    """The same, once."""
+    return rebuilt_of(spark)
 
 
 def last(rows: list[Row], of: str) -> tuple[Any, ...]:

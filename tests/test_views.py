@@ -180,7 +180,10 @@ def test_flapping_is_clustered(spark: SparkSession) -> None:
 
 
 def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
-    """Truncated, deleted, ahead of an old HW, ahead of one that went back; read_committed is held by the LSO."""
+    """Truncated, deleted, ahead of an old HW, ahead of one that went back; read_committed is held by the LSO.
+
+    Between the bounds of a HW nobody knows where a position is.
+    """
     led = timeline(
         spark,
         ledger=[
@@ -188,18 +191,20 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
             event(0, 5, 10, 6, log_start_offset=2, last_stable_offset=5),
         ],
         untold=[event(0, 1, 10, -1)],
+        between=[event(0, 1, 10, 4, high_watermark_high=6, exactness="bounded")],
     )  # fmt: skip
     asked = {0.5: 4, 1.5: 1, 2.0: 11, 2.5: 9, 3.0: 8, 5.5: 7, 6.0: 4}
     fetches = rows(
         spark, T.FETCH_EVENTS, *[consumed(second, offset) for second, offset in asked.items()],
         consumed(7.0, 5, isolation=1), {**consumed(1.2, 4), "topic": "untold"},
+        *[{**consumed(8.0 + offset / 10, offset), "topic": "between"} for offset in (3, 5, 6, 7)],
     )  # fmt: skip
     found = consumer_positions(fetches, led).orderBy("event_time").collect()
 
     assert [(row["position_is"], row["lag"]) for row in found] == [
         ("UNKNOWN", None), ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3),
         ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0), ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2),
-        ("BEHIND", 0),
+        ("BEHIND", 0), ("BEHIND", 1), ("UNKNOWN", -1), ("UNKNOWN", -2), ("BEYOND_HIGH_WATERMARK", -3),
     ]  # fmt: skip
 
 

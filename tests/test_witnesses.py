@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.literal_lines import Row
 
 pytestmark = pytest.mark.spark
-EARLY, IN_TIME, BEYOND = "early", "in_time", "beyond"
+EARLY, IN_TIME, BEYOND, MISSING, NEXT = "early", "in_time", "beyond", "missing", "next"
 
 
 def committed(row: Row, ms: int) -> Row:
@@ -58,14 +58,31 @@ def of_beyond(topic: str) -> dict[str, list[Row]]:
     }  # fmt: skip
 
 
-@pytest.fixture(scope="module")
-def rebuilt(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
+def of_missing(topic: str, session_epoch: int) -> dict[str, list[Row]]:
+    """Replica 2 fetches at 0, and when 20 records are there at 20; its session tells whether it fetched in between."""
+    first = fetch(topic, 20, 2, 0, 0) | {"session_id": 7, "session_epoch": 3}
+    last = fetch(topic, 80, 2, 20, 0) | {"session_id": 7, "session_epoch": session_epoch}
+    return {
+        "leader_changes": [begins(topic)],
+        "produce_events": [append(topic, 10, 0, 10), append(topic, 50, 10, 20)],
+        "fetch_events": [first, last],
+    }
+
+
+def rebuilt_of(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
     """The timelines of leaders and of replicas, by topic."""
     in_time = (fetch(IN_TIME, 50, 2, 10, 0), fetch(IN_TIME, 55, 3, 10, 0))
-    told = (of_early(EARLY), of_early(IN_TIME, *in_time), of_beyond(BEYOND))
+    missing = (of_missing(MISSING, 5), of_missing(NEXT, 4))
+    told = (of_early(EARLY), of_early(IN_TIME, *in_time), of_beyond(BEYOND), *missing)
     landing = {name: [row for one in told for row in one[name]] for name in told[0]}
     with replayed(spark, landing, 3, Profile(lag_time_ms=10_000)) as timelines:
         return by_topic(timelines.leader_timeline), by_topic(timelines.replica_timeline)
+
+
+@pytest.fixture(scope="module")
+def rebuilt(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
+    """The same, once."""
+    return rebuilt_of(spark)
 
 
 def known(rows: Iterable[Row]) -> list[tuple[Any, ...]]:
@@ -94,3 +111,19 @@ def test_a_witness_tells_the_least_that_was_asked_for(rebuilt: Any) -> None:
     assert known(leaders[BEYOND])[-1] == ("WITNESS", 20, 30, "bounded")
     assert leaders[BEYOND][-1]["remote_log_end_offset"] == {2: 20, 3: 20}
     assert {(r["log_end_offset"], r["log_end_offset_high"], r["exactness"]) for r in last} == {(20, 30, "bounded")}
+
+
+def test_what_a_missing_fetch_brought_the_response_before_it_did_not(rebuilt: Any) -> None:
+    """At 20 ms the leader had 10 records. Where no fetch is missing the response came later than the clock says."""
+    _, replicas = rebuilt
+    own = {
+        topic: [
+            (row["log_end_offset"], row["log_end_offset_high"], row["exactness"])
+            for row in replicas[topic]
+            if row["replica_id"] == 2 and row["remote_log_end_offset"] >= 0
+        ]
+        for topic in (MISSING, NEXT)
+    }
+
+    assert own[MISSING][:2] == [(0, 0, "exact"), (0, 10, "bounded")]
+    assert own[NEXT][:2] == [(0, 0, "exact"), (20, 20, "exact")]

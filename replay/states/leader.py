@@ -22,7 +22,7 @@ from replay.sequence import with_event_seq
 from replay.states.doubts import doubted_rise, isr_enough_for_all
 from replay.states.inferred_isr import with_bounds_of_rise, with_inferred_isr
 from replay.states.unheard import unheard, with_possible_rise
-from replay.windows import carried, place, so_far, tenure_before, tenure_so_far
+from replay.windows import carried, place, so_far, tenure_before
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -58,7 +58,7 @@ def leader_states(
     if profile.has_untold_isr:
         known = with_inferred_isr(known, slots, profile)
     held = known.withColumn(N.HELD_MASK, held_mask(slots, profile) if rounds else isr_mask(slots))
-    besides = _known_of_witnesses(profile) if has_witnesses else {}
+    besides = _known_of_witnesses() if has_witnesses else {}
     together = held.withColumns({N.JOINING_MASK: nobody, **risen(slots, profile, nobody), **besides})
     for number in range(1, rounds + 1):
         joining = with_joining(together, slots, profile, F.lit(UNKNOWN_OFFSET) if least_hw is None else least_hw)
@@ -71,11 +71,12 @@ def leader_states(
     return with_bounds_of_rise(possible, slots) if profile.has_untold_isr else possible
 
 
-def _known_of_witnesses(profile: Profile) -> dict[str, Column]:
+def _known_of_witnesses() -> dict[str, Column]:
     """Return what is looked for besides where witnesses are: in one window with the HW's candidates."""
     witnessed = F.when(is_event(EventType.WITNESS), F.col(C.LOG_END_OFFSET))
-    so_far_in_tenure = tenure_so_far(is_long=profile.has_long_tenures)
-    return {N.WITNESSED_LEO: carried(witnessed, so_far_in_tenure), **isr_enough_for_all()}
+    # One of an earlier leadership of the process came when its log was no longer than at the begin of this one.
+    leo = F.coalesce(carried(witnessed, so_far()), F.col(N.EPOCH_START))
+    return {N.WITNESSED_LEO: leo, **isr_enough_for_all()}
 
 
 FORGOTTEN = (

@@ -25,8 +25,8 @@ from schemas.kinds import EventType
 
 OWN_LEO, OWN_HW = "own_leo", "own_hw"
 """bigint per slot: the replica's own LEO and HW; -1 unknown."""
-AT_MOST = "at_most"
-"""struct per slot: LEO and HW that it has at most, where a witness alone tells what it has at least; else NULL."""
+BOUND = "bound"
+"""struct per slot: a LEO that it has at least, told or proven by a witness; the leader's LEO and HW of that time."""
 OPEN = "open"
 """struct per slot: what the replica has if it took its last response: nothing tells, until something does."""
 LEADER_CHANGES = "leader_changes"
@@ -54,17 +54,16 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     differs = ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))
     columns: dict[str, Column] = {LEADER_CHANGES: is_event(EventType.BECOME_LEADER) | (differs & ~_comes_before_it())}
 
-    most = F.struct(F.col(C.LOG_END_OFFSET).alias("leo"), F.col(C.HIGH_WATERMARK).alias("hw"))
     for i in range(slots):
         leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
         # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
         leo = F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
-        least = F.when(leo.isNull() & _witnessed(i), F.col(slot_column(C.REMOTE_LEO, i)))
         hw = F.when(leads, F.col(C.HIGH_WATERMARK)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
-        bound = F.struct(F.coalesce(leo, least).alias("least"), most.alias("most"))
+        least = F.coalesce(leo, slot_column(C.REMOTE_LEO, i)).alias("least")
+        bound = F.when(leo.isNotNull() | _witnessed(i), F.struct(least, C.LOG_END_OFFSET, C.HIGH_WATERMARK))
         columns[slot_column(OWN_LEO, i)] = F.coalesce(carried(leo, so_far), F.lit(UNKNOWN_OFFSET))
-        columns[slot_column(AT_MOST, i)] = carried(F.when(bound["least"].isNotNull(), bound), so_far)
+        columns[slot_column(BOUND, i)] = carried(bound, so_far)
         columns[slot_column(OWN_HW, i)] = F.coalesce(carried(hw, so_far), F.lit(UNKNOWN_OFFSET))
         said = F.struct(
             (own & F.col(_IS_LEFT_OPEN)).alias("may_be"),
@@ -76,18 +75,7 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         columns[slot_column(OPEN, i)] = carried(F.when(tells, said), so_far)
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")
-    known = ashore(carrying.withColumns(columns), passengers, "passengers")
-    return _raised(known, slots).drop(_NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN)
-
-
-def _raised(states: DataFrame, slots: int) -> DataFrame:
-    """Return the events with each LEO raised to what a witness proves, and with `at_most_<slot>` where one does."""
-    raised: dict[str, Column] = {}
-    for i in range(slots):
-        leo, bound = F.col(slot_column(OWN_LEO, i)), F.col(slot_column(AT_MOST, i))
-        raised[slot_column(OWN_LEO, i)] = F.greatest(leo, bound["least"])
-        raised[slot_column(AT_MOST, i)] = F.when(bound["least"] > leo, bound["most"])
-    return states.withColumns(raised)
+    return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN)
 
 
 def _comes_before_it() -> Column:

@@ -46,10 +46,13 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         mark = earlier_replay(warehouse, cluster_id)
         new = _with_kept_requests(new_rows(warehouse, cluster_id, mark, landed, protocol), keep)
         stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
-        profile = protocol.what_if(has_outsiders=mark.has_outsiders or _has_outsiders(landed, new))
+        profile = protocol.what_if(
+            has_outsiders=mark.has_outsiders or _has_outsiders(landed, new),
+            has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
+        )
         until_us = _moment(landed, new, stands, profile)
-        settled = _settled(until_us, stands, profile, keep)
-        tail = _tail(landed, settled, keep)
+        settled = _settled(until_us, landed, stands, profile, keep)
+        tail = _tail(landed, settled, profile, keep)
     with few_tasks(spark, tasks_of(_requests(tail))), short_plans(spark):
         assigned = keep(assignments(tail), is_small=True)
         replayed = reconstruct(tail, assigned, slots_of(assigned), profile, keep, settled)
@@ -60,16 +63,18 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
     return Replay(additions(found, stands, settled), profile, until)
 
 
-def _settled(until_us: int, stands: Timelines, profile: Profile, keep: Keep) -> Settled:
+def _settled(until_us: int, landed: Landed, stands: Timelines, profile: Profile, keep: Keep) -> Settled:
     """What stands at the moment `until_us`."""
     before = stands.leader_timeline.where(up_to(until_us, C.EVENT_TIME))
     since_us = F.lit(until_us) - reach_us(profile)
-    return Settled(until_us, since_us, keep(settled_leaderships(before, since_us), is_small=True))
+    leaderships = keep(settled_leaderships(before, since_us), is_small=True)
+    return Settled(until_us, since_us, leaderships, landed[PRODUCE_EVENTS.name])
 
 
-def _tail(landed: Landed, settled: Settled, keep: Keep) -> Landed:
+def _tail(landed: Landed, settled: Settled, profile: Profile, keep: Keep) -> Landed:
     """What is replayed."""
-    tail = _with_kept_requests(tail_of(landed, settled.since_us), keep)
+    few = tail_of(landed, settled.since_us, has_transactions=profile.has_transactions)
+    tail = _with_kept_requests(few, keep)
     _require_plain(tail, settled)
     return tail
 
@@ -108,7 +113,7 @@ def _require_plain(tail: Landed, settled: Settled) -> None:
     requests = {table.name: tail[table.name].where(is_later(settled.since_us)) for table in REQUESTS}
     changes = {LEADER_CHANGES.name: tail[LEADER_CHANGES.name].where(~settled.has(C.EVENT_TIME))}
     silent = silent_moments({**tail, **requests, **changes})
-    plain = all(found.isEmpty() for found in (transactional(tail), untold_isrs(tail), silent))
-    require(plain, "silence, transactions or an inferred ISR reach far")
+    plain = all(found.isEmpty() for found in (untold_isrs(tail), silent))
+    require(plain, "silence or an inferred ISR reach far")
     lost = gaps_across(tail[FETCH_EVENTS.name], settled.until_us)
     require(lost.isEmpty(), "requests are missing across the moment")

@@ -23,10 +23,12 @@ class Mark:
     protocol: str
     """Its protocol, as text."""
     is_plain: bool
-    """Every row follows from requests: no silence, no inferred ISR, no transactions, whose effects reach far."""
+    """Every row follows from requests: no silence and no inferred ISR, whose effects reach far."""
     engine: str = __version__
     has_outsiders: bool = True
     """Some replica was outside its ISR, though only its requests may tell that it is one."""
+    has_transactions: bool = False
+    """Some append belonged to a transaction."""
 
     def text(self) -> str:
         """As it stands in a commit."""
@@ -36,8 +38,11 @@ class Mark:
 def mark_of(warehouse: Warehouse, cluster_id: str, profile: Profile) -> Mark:
     """The mark of a replay that is about to begin."""
     version = warehouse.commits(SOURCE_FILES, limit=1)[0].version
-    is_plain = not (profile.has_silence or profile.has_untold_isr or profile.has_transactions)
-    return Mark(cluster_id, version, protocol_text(profile), is_plain, has_outsiders=profile.has_outsiders)
+    is_plain = not (profile.has_silence or profile.has_untold_isr)
+    return Mark(
+        cluster_id, version, protocol_text(profile), is_plain,
+        has_outsiders=profile.has_outsiders, has_transactions=profile.has_transactions,
+    )  # fmt: skip
 
 
 def protocol_text(profile: Profile) -> str:

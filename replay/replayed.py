@@ -105,10 +105,11 @@ def replayed(
         of_replicas = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
         replicas = with_told_replicas(replica_states(known, slots, profile), of_replicas, known)
     if profile.has_transactions:
-        produced = landed[T.PRODUCE_EVENTS.name]
+        produced = landed[T.PRODUCE_EVENTS.name] if settled is None else settled.produced
         began = starts.select(*N.LEADERSHIP, N.START_HW, GIVEN_UP_AT)
-        lineage = lineages(states).join(began, [*N.LEADERSHIP], "left")
-        stable = with_last_stable_offset(known, transactions(produced, begun, assigned, lineage))
+        lineage = keep_small(lineages(states).join(began, [*N.LEADERSHIP], "left"))
+        in_logs = transactions(produced, begun, assigned, lineage, is_tail=is_tail)
+        stable = with_last_stable_offset(known, in_logs)
     else:
         stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
     kept = kept_as_few(replicas, IN_ORDER_OF_REPLICA, keep)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -68,10 +68,16 @@ def replay(
 
 
 def whole(spark: SparkSession, drawn: Sequence[History | Story], slots: int, keep: Keep) -> Whole:
-    """Histories and stories in one piece."""
-    spoken = each_by_its_own({each.name: profile(each) for each in drawn})
+    """Histories and stories in one piece, transactions and all."""
     landing = combined(drawn)
+    spoken = _spoken({each.name: profile(each) for each in drawn}, landing)
     return Whole(spark, landing, spoken, slots, keep, replay(landed_from(spark, landing), spoken, slots, keep))
+
+
+def _spoken(rules: Mapping[str, Profile], landing: Landing) -> Profile:
+    """Of each cluster its own rules; and whether there are transactions."""
+    transactional = any(row["is_transactional"] for row in landing["produce_events"])
+    return replace(each_by_its_own(rules), has_transactions=transactional)
 
 
 EARLY = "early/"
@@ -87,11 +93,11 @@ def whole_and_early(
         table: [{**row, "cluster_id": f"{EARLY}{row['cluster_id']}"} for row in rows] for table, rows in first.items()
     }
     both = {table: [*rows, *early[table]] for table, rows in landing.items()}
-    of_both = each_by_its_own(rules | {f"{EARLY}{name}": its for name, its in rules.items()})
+    of_both = _spoken(rules | {f"{EARLY}{name}": its for name, its in rules.items()}, landing)
     found, is_early = replay(landed_from(spark, both), of_both, slots, keep), F.col("cluster_id").startswith(EARLY)
     own = F.regexp_replace("cluster_id", EARLY, "")
     return Whole(
-        spark, landing, each_by_its_own(rules), slots, keep,
+        spark, landing, _spoken(rules, landing), slots, keep,
         Timelines(**{name: rows.where(~is_early) for name, rows in vars(found).items()}),
         Timelines(**{name: rows.where(is_early).withColumn("cluster_id", own) for name, rows in vars(found).items()}),
     )  # fmt: skip
@@ -138,8 +144,8 @@ def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str
     until_us = F.element_at(F.create_map(*pairs), F.col("cluster_id"))
     since_us = until_us - reach_us(of.spoken)
     before = stands.leader_timeline.where(up_to(until_us, "event_time"))
-    settled = Settled(until_us, since_us, of.keep(settled_leaderships(before, since_us)))
-    requests = tail_of(landed, since_us)
+    settled = Settled(until_us, since_us, of.keep(settled_leaderships(before, since_us)), landed["produce_events"])
+    requests = tail_of(landed, since_us, has_transactions=of.spoken.has_transactions)
     tail = of.replay(requests, settled)
     lost = gaps_across(requests["fetch_events"], until_us).select("cluster_id")
     other = {row["cluster_id"] for row in unlike(tail, stands, settled).select("cluster_id").union(lost).collect()}
@@ -151,24 +157,24 @@ def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str
 
 
 def in_stretches(of: Whole, count: int) -> Timelines:
-    """Replay each partition in as many stretches."""
+    """Replay each partition in as many stretches; that is done without transactions alone."""
+    spoken = replace(of.spoken, has_transactions=False)
     ends, dawn = ends_of(of.landing), int(DAWN.timestamp())
 
     def cuts(cluster: str) -> list[int]:
         return sorted({dawn + int((ends[cluster] - DAWN).total_seconds() * k / count) for k in range(1, count)})
 
     hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in of.partitions], f"{KEY}, cuts array<bigint>")
-    cut = of.keep(stretches(hot, reach_us(of.spoken)))
-    return whole_replay.in_stretches(landed_from(of.spark, of.landing), cut, of.slots, of.spoken, of.keep)
+    cut = of.keep(stretches(hot, reach_us(spoken)))
+    return whole_replay.in_stretches(landed_from(of.spark, of.landing), cut, of.slots, spoken, of.keep)
 
 
-def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[str]:
-    """The rows of some clusters that are not in both."""
+def differences(of: Whole, pieces: Timelines, clusters: Iterable[str], but_for: str = "") -> list[str]:
+    """The rows of some clusters that are not in both, `but_for` a column."""
     different = []
     for name in TIMES:
-        two, one = (
-            Counter(map(str, comparable(getattr(t, name), sorted(clusters)).collect())) for t in (pieces, of.timelines)
-        )
+        both = (getattr(timelines, name).drop(but_for) for timelines in (pieces, of.timelines))
+        two, one = (Counter(map(str, comparable(rows, sorted(clusters)).collect())) for rows in both)
         different += [f"{name}, made up: {row}" for row in islice((two - one).elements(), 3)]
         different += [f"{name}, missing: {row}" for row in islice((one - two).elements(), 3)]
     return different

@@ -15,7 +15,9 @@ MARK = "another delivery"
 
 GONE_ON = {
     "a_leader_that_returns_knows_whom_it_knew", "a_line_alone_tells_of_a_cut", "a_replica_outside_is_behind",
-    "an_isr_too_small_since_long_ago",
+    "an_isr_too_small_since_long_ago", "a_transaction_is_open_across", "a_transaction_has_two_leaders",
+    "a_transaction_never_ends", "a_transaction_that_was_over_is_open_again", "a_marker_is_lost_by_an_unclean_election",
+    "nothing_tells_whose_transactions_are",
 }  # fmt: skip
 """Those that are gone on with."""
 Landing = dict[str, list[Row]]
@@ -52,10 +54,17 @@ def _another_leads(landing: Landing, until: datetime) -> None:
     landing["leader_changes"].append(begin | later | {"broker_id": 2, "leader_id": 2})
 
 
+def _nothing_tells_whose(landing: Landing, _: datetime) -> None:
+    """A request names no producer, and of a marker only a dump tells."""
+    requests = [row for row in landing["produce_events"] if not row["is_control"]]
+    landing["produce_events"] = [row | {"producer_id": -1} for row in requests]
+
+
 EDITS: dict[str, Callable[[Landing, datetime], None]] = {
     "lines_are_lost_in_between": _lines_are_lost,
     "a_setting_is_first_told_late": _a_setting_is_told,
     "two_lines_tell_of_leaders_of_one_epoch": _another_leads,
+    "nothing_tells_whose_transactions_are": _nothing_tells_whose,
 }
 """What the twin never does to its logs."""
 

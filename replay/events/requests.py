@@ -32,6 +32,12 @@ def _known(offset: str) -> Column:
     return F.when(F.col(offset) >= 0, F.col(offset))
 
 
+def accepted_in() -> Column:
+    """Return the leader epoch of a fetch: of one that waited the one that it was accepted in."""
+    believed = F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
+    return F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH))
+
+
 def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per append: a real base offset proves it, whatever the error (6, 7 and 20: appended, not acknowledged).
 
@@ -64,7 +70,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
         with_recorded_offset(of_followers, landed, profile),
         event(EventType.FETCH),
         **{
-            C.LEADER_EPOCH: F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH)),
+            C.LEADER_EPOCH: accepted_in(),
             C.REPLICA_ID: F.col(C.REPLICA_ID),
             N.EVENT_US: _handled_us(FETCHES_AFTER),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),

@@ -110,7 +110,7 @@ def _other_leaders(tail: DataFrame, stands: DataFrame, settled: Settled) -> Data
         .select(*C.PARTITION_KEY, "last.*")
     )
     state = F.struct(*LEADER_STATE, in_order(C.REMOTE_LEO_MAP).alias("remote"))
-    hw = F.struct(C.HIGH_WATERMARK, C.EXACTNESS)
+    hw = F.struct(C.HIGH_WATERMARK, C.EXACTNESS, C.LAST_STABLE_OFFSET)
     key = C.on_partition(C.LEADER_EPOCH, C.EVENT_SEQ)
     stood = _at_last_events(stands.where(settled.has(C.EVENT_TIME)), last, key, settled).select(
         *key, state.alias("stood"), hw.alias("stood_hw")
@@ -133,13 +133,16 @@ def _at_last_events(rows: DataFrame, last: DataFrame, key: Sequence[str], settle
 
 
 def _same_hw() -> Column:
-    """Return whether the HWs agree; of a bounded one, which its neighbours may have bounded, nothing is asked."""
+    """Return whether HW and LSO agree; of a bounded one, which its neighbours may have bounded, nothing is asked."""
     found, stood = F.col("found_hw"), F.col("stood_hw")
     bounded = Exactness.BOUNDED.value
     return (
         (found[C.EXACTNESS] == bounded)
         | (stood[C.EXACTNESS] == bounded)
-        | (found[C.HIGH_WATERMARK] == stood[C.HIGH_WATERMARK])
+        | (
+            (found[C.HIGH_WATERMARK] == stood[C.HIGH_WATERMARK])
+            & (found[C.LAST_STABLE_OFFSET] == stood[C.LAST_STABLE_OFFSET])
+        )
     )
 
 

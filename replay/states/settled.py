@@ -46,6 +46,8 @@ class Settled:
     """From when on every request is in the tail that is replayed; before the moment."""
     leaderships: DataFrame
     """`settled_leaderships`."""
+    produced: DataFrame
+    """`produce_events` as landed: a transaction that is open may have begun long before the tail (`unfinished`)."""
 
     def has(self, time: str) -> Column:
         """Return whether a time (a timestamp column) is not after the moment."""

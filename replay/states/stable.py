@@ -15,21 +15,24 @@ from replay import names as N
 from replay.events.leaderships import START_US
 from replay.states.lineage import BEYOND, NUMBER, UNTIL, WRITER
 from replay.states.log_starts import GIVEN_UP_AT
+from replay.states.unfinished import FIRST_OFFSET, unfinished
+from replay.states.unfinished import MARKER as _MARKER
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
-FIRST_OFFSET = "first_offset"
-"""bigint: where a transaction begins; NULL where the marker alone is there."""
 REACH = "reach"
 """bigint: offset of its marker, or past any offset while it is open; of an event, the HW."""
 UNTOLD = "is_untold"
 """bool: stands for appends of transactions whose producer nothing tells: whether they are over, nobody knows."""
-_MARKER, _PART, _PIECE = "marker", "part", "piece"
+_PART, _PIECE = "part", "piece"
+_OF_PIECE = (N.PARTITION_NUMBER, WRITER, _PIECE, C.PRODUCER_ID)
 _IS_EVENT = "is_event"
 
 
-def transactions(produced: DataFrame, begun: DataFrame, assigned: DataFrame, lineage: DataFrame) -> DataFrame:
+def transactions(
+    produced: DataFrame, begun: DataFrame, assigned: DataFrame, lineage: DataFrame, *, is_tail: bool = False
+) -> DataFrame:
     """One row per leadership and transaction in its log that was not over when it began: where it begins and ends.
 
     `produced` is `produce_events`, `lineage` is `lineage.lineages` with what each leadership began with. What a later
@@ -37,8 +40,10 @@ def transactions(produced: DataFrame, begun: DataFrame, assigned: DataFrame, lin
     which a log was begun again its replica knows nothing.
 
     A request line names no producer, the batch in a dump does; and only there are the markers that end transactions.
+    Of a tail, whose leaderships begin at a moment and not anew, those that are over by then are left out first.
     """
-    parts = _parts(_with_piece(_written(produced, begun, assigned), lineage))
+    written = _with_piece(_written(produced, begun, assigned), lineage)
+    parts = _parts(unfinished(written, lineage, _OF_PIECE) if is_tail else written)
     begins = F.coalesce(FIRST_OFFSET, _MARKER)
     is_held = (begins < F.col(UNTIL)) & (begins >= F.coalesce(GIVEN_UP_AT, F.lit(0)))
     held = parts.join(lineage, [N.PARTITION_NUMBER, WRITER]).where(is_held)
@@ -88,8 +93,7 @@ def _with_piece(written: DataFrame, lineage: DataFrame) -> DataFrame:
 
 def _parts(written: DataFrame) -> DataFrame:
     """One row per transaction, writer and piece: what is there of it, and which `part` of its producer's it is."""
-    of_piece = (N.PARTITION_NUMBER, WRITER, _PIECE, C.PRODUCER_ID)
-    return _ends(_counted(written, of_piece), of_piece)
+    return _ends(_counted(written, _OF_PIECE), _OF_PIECE)
 
 
 def _counted(rows: DataFrame, of: tuple[str, ...]) -> DataFrame:

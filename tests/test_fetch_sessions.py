@@ -6,7 +6,6 @@ import gzip
 import json
 import re
 from collections.abc import Callable, Iterator
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +18,7 @@ from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
 from sources.resolve_topics import topic_ids
 from tests.captured import Tables
-from tests.request_lines import ORDERS_ID, START, fetch, frame, line
+from tests.request_lines import ORDERS_ID, fetch, frame, line
 
 pytestmark = pytest.mark.spark
 
@@ -154,25 +153,6 @@ def test_a_session_goes_on_in_the_next_delivery(spark: SparkSession, ids: DataFr
     first = fetch_rows(parse(frame(spark, texts[:3]), "UTC"), ids)
     second = fetched(spark, ids, texts[3:], landed=first)
     assert sorted(brief(first.collect()) + brief(second)) == sorted([*whole, (0, 2, 10, True)])
-
-
-def test_a_topic_created_anew_takes_the_place_of_the_one_before_it(spark: SparkSession) -> None:
-    """A session of names (before KIP-516) has one `orders`; one of ids has both, until it forgets the first."""
-    anew = "Bq3Zb1xkQbO0cY1WJ8nN5w"
-    created = [("orders", ORDERS_ID, START), ("orders", anew, START + timedelta(milliseconds=20))]
-    ids = topic_ids(spark.createDataFrame(created, "topic string, topic_id string, event_time timestamp"))
-    texts = [
-        fetch((0, 0), {0: 10}, response_session=5, at=15),
-        fetch((5, 1), {0: 0}, at=40),
-        fetch((5, 2), forgotten=[0], at=60),
-    ]
-    by_name = [text.replace(f'"topicId":"{ORDERS_ID}"', '"topic":"orders"') for text in texts]
-    by_id = [texts[0], *[text.replace(ORDERS_ID, anew) for text in texts[1:]]]
-
-    found = [[(row.topic_id, *brief([row])[0]) for row in fetched(spark, ids, each)] for each in (by_name, by_id)]
-
-    listed = [(ORDERS_ID, 0, 0, 10, False), (anew, 0, 1, 0, False)]
-    assert [sorted(rows) for rows in found] == [sorted(listed), sorted([*listed, (ORDERS_ID, 0, 2, 10, True)])]
 
 
 def test_a_fetch_before_sessions_and_field_names_of_2_8(spark: SparkSession, ids: DataFrame) -> None:

@@ -13,7 +13,7 @@ from replay import names as N
 from replay.assignment import SLOTS
 from replay.event_types import is_event
 from replay.events.acceptance import UNKNOWN_TOPIC_OR_PARTITION
-from replay.profile import Profile
+from replay.profile import Profile, Truncation
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
 from replay.windows import FIRST, NOW, following
 from schemas import columns as C
@@ -99,6 +99,21 @@ def comes_too_late() -> Column:
     role = F.col(N.NEXT_ROLE)
     apart = F.when(role["leo"].isNull(), -CLOCKS_APART_US).otherwise(CLOCKS_APART_US)
     return F.coalesce(role["lacks_hw"] | (role["us"] + apart < F.col(N.RESPONSE_US)), F.lit(False))
+
+
+def is_still_awaited(then: Column, profile: Profile) -> Column:
+    """Return whether a follower that took a role in a later epoch took the response after that all the same.
+
+    Its leader is the same process, and it asks for no other offset: a partition that was removed and added again while
+    a fetch was pending takes its response (`AbstractFetcherThread.processFetchRequest`), unless it has to truncate
+    first. `then` is its next fetch.
+    """
+    role, came = F.col(N.NEXT_ROLE), F.col(C.RECORDS_SIZE) > 0
+    same = (role["epoch"] == then[C.LEADER_EPOCH]) & (then[N.TENURE] == F.col(N.TENURE))
+    has_grown = then[C.FETCH_OFFSET] > role["leo"]
+    is_ready = F.lit(profile.truncation) == Truncation.FETCH_DIVERGENCE.value
+    waits = ~role["leads"] & same & (role["leo"] == F.col(C.FETCH_OFFSET)) & (has_grown | (~came & is_ready))
+    return F.coalesce(waits, F.lit(False))
 
 
 def is_read(leader_id: Column) -> Column:

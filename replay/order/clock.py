@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.event_types import is_event
 from replay.events.leaderships import START_US, STATED_HW, STATED_LEO
-from replay.events.next_roles import REACHED, comes_too_late, told_next
+from replay.events.next_roles import REACHED, comes_too_late, is_still_awaited, told_next
 from replay.events.responses import is_answered, taken_ns, without_refused
 from replay.names import NS_PER_US
 from replay.passengers import packed, unpacked
@@ -105,7 +105,7 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
     # Each by itself: a window that an expression names twice is computed twice.
     seen = ordered.withColumns(
         {
-            "then": F.lead(F.struct(*_LEADERSHIP, *_ASKED, F.expr(N.ORDER_US).alias("us"))).over(of_replica),
+            "then": F.lead(F.struct(N.TENURE, *_LEADERSHIP, *_ASKED, F.expr(N.ORDER_US).alias("us"))).over(of_replica),
             "heard": carried(
                 F.when(is_answered(), F.struct(*_LEADERSHIP, N.ORDER_NS, N.RESPONSE_US)),
                 of_replica.rowsBetween(FIRST, -1),
@@ -124,7 +124,7 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
             # What was taken by a fetch that is missing in between, this response did not bring.
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(F.when(~_is_missing_before(then), next_leo))),
             N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),
-            N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late()),
+            N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late() | is_still_awaited(then, profile)),
         }
     )
     taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))

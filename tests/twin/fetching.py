@@ -159,7 +159,7 @@ def _respond(
     follower = cluster.brokers.get(request["replica_id"])
     if follower is None or follower.fetcher is not fetcher or dropped or omitted:
         return
-    if follower.log.log_end_offset == request["fetch_offset"]:
+    if follower.log.log_end_offset == request["fetch_offset"] and not follower.is_truncating:
         _accept(cluster, follower, broker, answer)
 
 

@@ -82,7 +82,7 @@ def _make_leader(cluster: Cluster, broker: Broker) -> None:
 
 
 def _make_follower(cluster: Cluster, broker: Broker) -> None:
-    """Partition.makeFollower: LEO and HW stay; in a new epoch, the fetcher starts anew and the log is checked."""
+    """Partition.makeFollower: LEO and HW stay; in a new epoch, the fetcher is added anew and the log is checked."""
     state, log = cluster.controller, broker.log
     is_new_epoch = state.leader_epoch > broker.leader_epoch
     if not is_new_epoch and not cluster.rules.profile.kraft:
@@ -96,6 +96,7 @@ def _make_follower(cluster: Cluster, broker: Broker) -> None:
         leader_id=state.leader, **told,
     )  # fmt: skip
     was_leading, broker.leading = broker.leading, None
+    waits = broker.fetcher if broker.leader_id == state.leader else None
     broker.leader_id, broker.leader_epoch, broker.partition_epoch = (
         state.leader, state.leader_epoch, state.partition_epoch,
     )  # fmt: skip
@@ -108,7 +109,7 @@ def _make_follower(cluster: Cluster, broker: Broker) -> None:
         cluster.rows.state("became_follower_high_watermark", *said, log.high_watermark)
         broker.is_truncating, broker.fetcher = False, None
         if state.leader >= 0:
-            broker.fetcher = cluster.new_fetcher(state.leader)
+            broker.fetcher = cluster.same_or_new_fetcher(waits, state.leader)
             cluster.rows.state("fetcher_start_offset", *said, log.log_end_offset if log.epochs else log.high_watermark)
             truncating.at_start(cluster, broker)
     cluster.note()

@@ -121,6 +121,13 @@ class Cluster:
         self.sessions += 1
         return Fetcher(self.sessions, self.brokers[leader_id].incarnation)
 
+    def same_or_new_fetcher(self, before: Fetcher | None, leader_id: int) -> Fetcher:
+        """The one before if it is of the same process: added anew, it takes what it waits for."""
+        if before is None or before.leader_incarnation != self.brokers[leader_id].incarnation:
+            return self.new_fetcher(leader_id)
+        before.has_failed = False
+        return before
+
     def new_serial(self) -> int:
         """A number no record has yet."""
         self.serials += 1

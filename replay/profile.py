@@ -52,7 +52,8 @@ class Profile:
     states_broker_epochs: bool | Column = True
     """A fetch states its sender's broker epoch; without one (-1), any registration will do (3.5-IV1; KIP-903)."""
     fetches_state_epoch: bool | Column = True
-    """A fetch says which leader epoch its sender believes in, and is served in no other (2.1; KIP-320)."""
+    """A fetch says which leader epoch its sender believes in, and is served in no other (KIP-320; 2.5, for from 2.1 on
+    it says so, but a fetch session forgets it)."""
     lag_time_ms: int | Column = 30_000
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
     has_transactions: bool = False
@@ -117,6 +118,6 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         records_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka == (2, 8, 0),
         records_batch_start=kafka >= (4, 0, 0),
         states_broker_epochs=min(spoken, kafka) >= (3, 5, 0),
-        fetches_state_epoch=min(spoken, kafka) >= (2, 1, 0),
+        fetches_state_epoch=kafka >= (2, 5, 0) and spoken >= (2, 1, 0),
         lag_time_ms=lag,
     )

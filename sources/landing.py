@@ -20,7 +20,7 @@ from schemas.tables import Table
 from sources import accounting, broker_settings, metadata_rows, routing
 from sources.earlier import Earlier
 from sources.files import SourceFile
-from sources.parsed import parsed_lines
+from sources.parsed import parsed_lines, settled
 from sources.redaction import Redaction
 from sources.resolved import resolved
 from sources.small_files import read_small_files
@@ -59,9 +59,10 @@ def land(
     parsed = parsed_lines(accounting.of_bearable_length(lines, files), files, timezone, redaction)
     earlier = Earlier(known, capture_id, files)
     epoch_starts, checkpointed, configured, small_outcomes = read_small_files(files).frames(spark)
-    rows = resolved(parsed, checkpointed, epoch_starts, earlier, redaction)
+    told = (broker_settings.setting_rows(parsed.logs), metadata_rows.setting_rows(parsed.metadata), configured)
+    settings = settled(reduce(DataFrame.unionByName, told))
+    rows = resolved(parsed, checkpointed, epoch_starts, settings, earlier, redaction)
     rejections = rows.pop(T.REJECTED_LINES.name)
-    settings = (broker_settings.setting_rows(parsed.logs), metadata_rows.setting_rows(parsed.metadata), configured)
     outcomes = accounting.outcomes_of(
         [
             *parsed.frames,
@@ -73,7 +74,7 @@ def land(
     ).transform(accounting.overruled, rejections)
     tables = rows | {
         T.BROKER_REGISTRATIONS.name: metadata_rows.registration_rows(parsed.metadata),
-        T.SETTINGS.name: redaction.settings(reduce(DataFrame.unionByName, settings)),
+        T.SETTINGS.name: redaction.settings(settings),
         T.REJECTED_LINES.name: redaction.texts(accounting.rejected_rows(outcomes)),
     }
 

@@ -11,6 +11,7 @@ from schemas import columns as C
 from schemas import tables as T
 from sources import metadata_rows, segment_dump, server_log
 from sources.earlier import Earlier
+from sources.fetch_epochs import with_forgotten_epochs
 from sources.fetch_sessions import fetch_rows
 from sources.leader_and_isr_requests import leader_and_isr_rows
 from sources.parsed import Parsed, none_like, settled
@@ -29,13 +30,18 @@ AT_THE_END = 2**33
 
 
 def resolved(
-    parsed: Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, earlier: Earlier, redaction: Redaction
+    parsed: Parsed,
+    checkpointed: DataFrame,
+    epoch_starts: DataFrame,
+    settings: DataFrame,
+    earlier: Earlier,
+    redaction: Redaction,
 ) -> dict[str, DataFrame]:
-    """The rows that need each other, by table; `rejected_lines` has those whose topic nothing names."""
-    changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(leader_and_isr_rows(parsed.requests))
-    said = (server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
-    stated = redaction.topics(reduce(DataFrame.unionByName, said))
-    metadata = redaction.topics(metadata_rows.change_rows(parsed.metadata))
+    """The rows that need each other, by table; `rejected_lines` has those whose topic nothing names.
+
+    `settings` are those of the delivery.
+    """
+    changes, stated, metadata = _told(parsed, checkpointed, redaction)
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     ids = topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics])
 
@@ -47,7 +53,8 @@ def resolved(
     )
     batches = with_topic(redaction.topics(segment_dump.batch_rows(parsed.dumps)), ids)
     batches = settled(batches) if parsed.has_dumps else none_like(batches)
-    fetches = settled(fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS)))
+    fetches = fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS))
+    fetches = settled(with_forgotten_epochs(fetches, earlier.and_now(T.SETTINGS, settings)))
     appends = settled(with_topic(produce_rows(parsed.requests), ids, at))
     rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
     fetches, appends = of_known_topic(fetches), of_known_topic(appends)
@@ -68,6 +75,17 @@ def resolved(
         T.EPOCH_STARTS.name: with_topic(redaction.topics(epoch_starts), ids),
         T.REJECTED_LINES.name: rejections,
     }
+
+
+def _told(parsed: Parsed, checkpointed: DataFrame, redaction: Redaction) -> tuple[DataFrame, DataFrame, DataFrame]:
+    """The changes of leaders, the statements and the records of metadata that lines tell by themselves."""
+    changes = leader_change_rows(parsed.logs)
+    said = (server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
+    return (
+        redaction.topics(changes).unionByName(leader_and_isr_rows(parsed.requests)),
+        redaction.topics(reduce(DataFrame.unionByName, said)),
+        redaction.topics(metadata_rows.change_rows(parsed.metadata)),
+    )
 
 
 def _with_ends(

@@ -32,10 +32,9 @@ def _known(offset: str) -> Column:
     return F.when(F.col(offset) >= 0, F.col(offset))
 
 
-def accepted_in() -> Column:
-    """Return the leader epoch of a fetch: of one that waited the one that it was accepted in."""
-    believed = F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
-    return F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH))
+def _is_of_stated_epoch(profile: Profile) -> Column:
+    """Return whether a fetch waited, and was accepted in the epoch that it names."""
+    return F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0) & F.lit(profile.fetches_state_epoch)
 
 
 def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
@@ -64,13 +63,13 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     """
     is_parked, is_diverging = F.expr(PARKED), F.expr(DIVERGING)
     is_recorded = F.lit(profile.records_divergence) & is_diverging & ~is_parked
-    believed = is_parked & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)
+    believed = _is_of_stated_epoch(profile)
     of_followers = landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0)
     return shaped(
         with_recorded_offset(of_followers, landed, profile),
         event(EventType.FETCH),
         **{
-            C.LEADER_EPOCH: accepted_in(),
+            C.LEADER_EPOCH: F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH)),
             C.REPLICA_ID: F.col(C.REPLICA_ID),
             N.EVENT_US: _handled_us(FETCHES_AFTER),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),

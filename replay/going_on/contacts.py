@@ -12,7 +12,6 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay.events.leaderships import STATED_LEO, leaderships, roles_with_loads
-from replay.events.requests import accepted_in
 from replay.going_on.standing import ends_of_epochs, last_fetches, standing_fetches
 from schemas import columns as C
 
@@ -21,7 +20,9 @@ _ELECTED_AT, _ELECTIONS = "elected_at", "elections"
 
 def standing_fetches_of_epochs(fetches: DataFrame) -> DataFrame:
     """One row per fetch that was the last of its kind in a leader epoch: as `standing.standing_fetches`."""
-    return standing_fetches(last_fetches(fetches, accepted_in().alias("accepted_in"))).distinct()
+    # One that waited was accepted in the epoch that it names, or was in the leader's (`Profile.fetches_state_epoch`).
+    epochs = (F.col(C.CURRENT_LEADER_EPOCH), F.col(C.LEADER_EPOCH))
+    return standing_fetches(last_fetches(fetches, *epochs)).distinct()
 
 
 def ends_between_elections(appends: DataFrame, landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -10,6 +10,7 @@ from tests.twin.commands import ConsumerFetch, Fetch, NotNowError, Respond
 from tests.twin.faults import PassTime
 from tests.twin.log import NOWHERE, UNKNOWN, Record
 from tests.twin.model import Broker, Cluster, Fetcher, ParkedFetch
+from tests.twin.profile import Profile
 from tests.twin.rows import Row, at
 from tests.twin.truncating import by_epoch, out_of_range
 
@@ -29,9 +30,9 @@ class Answer:
     records: tuple[Record, ...] = ()
 
 
-def _refusal(broker: Broker, request: Row) -> int:
+def _refusal(broker: Broker, request: Row, *, is_checked: bool) -> int:
     """The error of a fetch that is not for this leader; 0 if it is. The epoch is looked at before leadership."""
-    epoch = request["current_leader_epoch"]
+    epoch = request["current_leader_epoch"] if is_checked else UNKNOWN
     if epoch != UNKNOWN and broker.leader_epoch not in (UNKNOWN, epoch):
         return FENCED_LEADER_EPOCH if epoch < broker.leader_epoch else UNKNOWN_LEADER_EPOCH
     if broker.leading is None:
@@ -41,10 +42,16 @@ def _refusal(broker: Broker, request: Row) -> int:
     return 0
 
 
-def _read(broker: Broker, request: Row, gets: int | None) -> Answer:
+def _is_checked(profile: Profile, session_epoch: int) -> bool:
+    """Whether the leader looks at the epoch that a request names."""
+    return not profile.sessions_forget_epochs or session_epoch <= 0
+
+
+def _read(cluster: Cluster, broker: Broker, request: Row, gets: int | None) -> Answer:
     """Refusal, then divergence, then range, then the records. Changes nothing."""
+    is_checked = _is_checked(cluster.rules.profile, request["session_epoch"])
     log, offset, last_fetched = broker.log, request["fetch_offset"], request["last_fetched_epoch"]
-    if refusal := _refusal(broker, request):
+    if refusal := _refusal(broker, request, is_checked=is_checked):
         return Answer(refusal)
     found = log.end_offset_for(last_fetched)
     if offset < log.log_start_offset or (last_fetched != UNKNOWN and found == NOWHERE):
@@ -66,15 +73,17 @@ def _request(cluster: Cluster, follower: Broker, leader: Broker) -> Row:
     fetcher.session_epoch += 1
     divergence = profile.truncation == "fetch_divergence"
     epoch = follower.leader_epoch if profile.fetch_states_epoch else UNKNOWN
+    session_epoch = fetcher.session_epoch if profile.fetch_sessions else UNKNOWN
+    is_told = epoch != UNKNOWN and _is_checked(profile, session_epoch)
     return {
-        "leader_epoch": leader.leader_epoch if epoch == UNKNOWN else epoch,
+        "leader_epoch": epoch if is_told else leader.leader_epoch,
         "event_time": at(cluster.clock.now), "replica_id": follower.id,
         "replica_epoch": 100 * follower.id + follower.incarnation if profile.broker_epochs else UNKNOWN,
         "client_id": f"broker-{follower.id}-fetcher-0", "fetch_offset": follower.log.log_end_offset,
         "current_leader_epoch": epoch, "last_fetched_epoch": follower.log.latest_epoch if divergence else UNKNOWN,
         "log_start_offset": follower.log.log_start_offset, "isolation_level": 0,
         "session_id": fetcher.session_id if profile.fetch_sessions else 0,
-        "session_epoch": fetcher.session_epoch if profile.fetch_sessions else -1,
+        "session_epoch": session_epoch,
     }  # fmt: skip
 
 
@@ -94,7 +103,7 @@ def fetch(cluster: Cluster, command: Fetch) -> None:
     request = _request(cluster, follower, broker)
     fetcher = follower.fetcher
     assert fetcher is not None
-    answer = _read(broker, request, command.gets)
+    answer = _read(cluster, broker, request, command.gets)
     leader = broker.leading
     is_refused = answer.diverging != NOWHERE and not cluster.rules.profile.records_divergence
     if answer.error_code or is_refused or leader is None:
@@ -121,7 +130,7 @@ def fetch(cluster: Cluster, command: Fetch) -> None:
 def complete(cluster: Cluster, broker: Broker, parked: ParkedFetch) -> None:
     """A parked fetch is read again, HW and all, and answered; the leader's idea of the follower stays."""
     cluster.parked[broker.id].remove(parked)
-    answer = _read(broker, parked.request, parked.gets)
+    answer = _read(cluster, broker, parked.request, parked.gets)
     _respond(cluster, broker, parked.request, parked.fetcher, answer, is_parked=True, dropped=parked.dropped)
 
 

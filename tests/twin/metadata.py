@@ -76,7 +76,8 @@ def _make_leader(cluster: Cluster, broker: Broker) -> None:
     broker.leader_id, broker.leader_epoch, broker.partition_epoch = broker.id, state.leader_epoch, state.partition_epoch
     leader.try_raise_high_watermark(now)
     cluster.note_leader(broker, "BECOME_LEADER" if is_new_epoch else "ISR_CHANGE", change_kind=kind)
-    if is_new_epoch and cluster.rules.profile.fetch_states_epoch:
+    profile = cluster.rules.profile
+    if is_new_epoch and profile.fetch_states_epoch and not profile.sessions_forget_epochs:
         complete_all(cluster, broker)
     complete_produces(cluster, broker)
 

@@ -76,6 +76,11 @@ class Profile:
         return _number(self.protocol_version) >= (2, 1)
 
     @property
+    def sessions_forget_epochs(self) -> bool:
+        """In a fetch session nobody looks at it (up to 2.4)."""
+        return self.fetch_states_epoch and _number(self.kafka_version) < (2, 5)
+
+    @property
     def fetch_sessions(self) -> bool:
         """A fetch leaves out what has not changed (KIP-227)."""
         return _number(self.protocol_version) >= (1, 1)
@@ -103,5 +108,5 @@ PROFILES = (
 )
 """What a history's seed draws from."""
 
-OTHER_PROFILES = (Profile("2.8.0", "2.8"), Profile("3.3.2", "3.3"), Profile("3.4.1", "3.4"))
+OTHER_PROFILES = (Profile("2.8.0", "2.8"), Profile("3.3.2", "3.3"), Profile("3.4.1", "3.4"), Profile("2.4.1", "2.4"))
 """By rules, or a mixture of them, that none of those plays by."""

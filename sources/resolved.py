@@ -30,22 +30,16 @@ AT_THE_END = 2**33
 
 
 def resolved(
-    parsed: Parsed,
-    checkpointed: DataFrame,
-    epoch_starts: DataFrame,
-    settings: DataFrame,
-    earlier: Earlier,
+    parsed: Parsed, checkpointed: DataFrame, epoch_starts: DataFrame, settings: DataFrame, earlier: Earlier,
     redaction: Redaction,
-) -> dict[str, DataFrame]:
+) -> dict[str, DataFrame]:  # fmt: skip
     """The rows that need each other, by table; `rejected_lines` has those whose topic nothing names.
 
     `settings` are those of the delivery.
     """
     changes, stated, metadata = _told(parsed, checkpointed, redaction)
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
-    ids = topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics])
-
-    ids = settled(ids)
+    ids = settled(topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics]))
     at = F.col(C.EVENT_TIME)
     changes, stated = (
         with_topic(changes, ids, at),

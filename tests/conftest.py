@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from tests.captured import Tables
     from tests.rebuilt import Rebuilt
 
+FIRST_COMPILER_ONLY = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"}
+"""Environment of a JVM that lives for a minute: what Java's second compiler makes comes too late to pay."""
 CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
 
 

@@ -16,6 +16,7 @@ from pyspark.sql import SparkSession
 from jobs import __version__
 from jobs.warehouse import Warehouse
 from schemas.tables import INCIDENTS
+from tests.conftest import FIRST_COMPILER_ONLY
 
 ROOT = Path(__file__).parent.parent
 SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
@@ -34,7 +35,7 @@ def submit(tmp_path: Path, job: str, *arguments: str) -> subprocess.CompletedPro
     return subprocess.run(
         [str(SUBMIT), "--master", "local[1]", *settings, "--py-files", made.stdout.split()[-1], script, *arguments],
         cwd=tmp_path,
-        env={**os.environ, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": ""},
+        env={**os.environ, **FIRST_COMPILER_ONLY, "PYSPARK_PYTHON": sys.executable, "PYTHONPATH": ""},
         check=False,
         capture_output=True,
         text=True,

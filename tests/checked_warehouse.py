@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from pyspark.sql import SparkSession
@@ -19,6 +20,11 @@ def store(spark: SparkSession, folder: Path, history: History) -> Warehouse:
         warehouse.create(table)
         warehouse.append(table, rows(spark, table, *given), Transaction(table.name, 1))
     return warehouse
+
+
+def copied(warehouse: Warehouse, folder: Path) -> Warehouse:
+    """The same in another folder: a copy of its files takes no commit."""
+    return Warehouse(warehouse.spark, str(shutil.copytree(warehouse.path, folder / "lake")))
 
 
 def run(warehouse: Warehouse, *more: str) -> int:

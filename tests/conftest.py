@@ -25,6 +25,7 @@ import pytest  # noqa: E402 - the environment comes first
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from jobs.warehouse import Warehouse
     from tests.captured import Tables
     from tests.rebuilt import Rebuilt
 
@@ -64,3 +65,14 @@ def rebuilt(spark: SparkSession) -> Iterator[Rebuilt]:
 
     with at_once(spark) as answers:
         yield answers
+
+
+@pytest.fixture(scope="session")
+def loss(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """A warehouse with a lost record and a rejected line, and no incidents yet: tests work on copies."""
+    from schemas import tables as T
+    from tests.checked_rows import lost, read_file
+    from tests.checked_warehouse import store
+
+    history = {table: given for table, given in lost().items() if table is not T.INCIDENTS}
+    return store(spark, tmp_path_factory.mktemp("loss"), history | {T.SOURCE_FILES: [read_file(landed=7, rejected=1)]})

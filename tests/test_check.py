@@ -9,7 +9,6 @@ from xml.etree import ElementTree as ET
 
 import click
 import pytest
-from pyspark.sql import SparkSession
 
 from expectations.invariants import INVARIANTS
 from expectations.verdict import Verdict
@@ -21,8 +20,7 @@ from jobs.errors import ExitCode
 from jobs.warehouse import Warehouse
 from schemas import tables as T
 from schemas.kinds import Severity, Status
-from tests.checked_rows import lost, read_file
-from tests.checked_warehouse import run, store
+from tests.checked_warehouse import copied, run
 
 
 def verdict(text: str) -> Verdict:
@@ -76,9 +74,11 @@ def test_usage_errors_exit_with_64(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.fixture(scope="module")
-def broken(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """One with a lost record and a rejected line."""
-    return store(spark, tmp_path_factory.mktemp("broken"), lost() | {T.SOURCE_FILES: [read_file(landed=7, rejected=1)]})
+def broken(loss: Warehouse, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
+    """One with a lost record and a rejected line, that was looked through for incidents."""
+    warehouse = copied(loss, tmp_path_factory.mktemp("broken"))
+    warehouse.create(T.INCIDENTS)
+    return warehouse
 
 
 @pytest.mark.spark

@@ -23,9 +23,10 @@ from jobs.report_markdown import markdown
 from jobs.report_page import render
 from jobs.report_sections import Drawn, Section, Shown
 from jobs.report_timelines import default_output, page
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas import tables as T
-from tests.checked_rows import BEGIN, event, lost, state
+from tests.checked_rows import BEGIN, event, state
+from tests.checked_warehouse import copied
 from tests.frames import rows
 
 HOSTILE = "</script><b>&'\""
@@ -163,15 +164,11 @@ RULES = ("CommittedRecordsSurviveElections", "LeaderIsInIsr")
 @pytest.mark.spark
 @pytest.mark.delta
 def test_the_report_of_a_loss(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    loss: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The verdict, the cut and the leaderships are told, and the HW is drawn as it was, in UTC, wherever it is made."""
     monkeypatch.setattr(check_run, "INVARIANTS", [rule for rule in INVARIANTS if rule.name in RULES])
-    warehouse = Warehouse(spark, str(tmp_path / "lake"))
-    before_incidents = {table: given for table, given in lost().items() if table is not T.INCIDENTS}
-    for table, given in before_incidents.items():
-        warehouse.create(table)
-        warehouse.append(table, rows(spark, table, *given), Transaction(table.name, 1))
+    warehouse = copied(loss, tmp_path)
     check_cluster(warehouse, "c")
     capsys.readouterr()
     code = main(["report", "--warehouse", warehouse.path])

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from tests.engine import by_topic, to_the_millisecond
+from tests.engine import to_the_millisecond
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from pyspark.sql import DataFrame
 
     from tests.twin.histories import History
 
@@ -18,9 +16,8 @@ if TYPE_CHECKING:
     Pair = tuple[str, Row, Row]
 
 
-def paired(drawn: Sequence[History], leader_timeline: DataFrame) -> list[Pair]:
-    """Of each request in both: the history's name, the twin's row and the rebuilt one."""
-    rebuilt = by_topic(leader_timeline)
+def paired(drawn: Sequence[History], rebuilt: Mapping[str, Sequence[Row]]) -> list[Pair]:
+    """Of each request in both: the history's name, the twin's row and the rebuilt one, of leaders' rows by history."""
     pairs = []
     for each in drawn:
         told = dict(_by_request(row for row in each.expected_leader if row["is_logged"] and not _is_again(row, each)))

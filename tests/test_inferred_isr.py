@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.engine import each_by_its_own, profile, replayed
+from tests.engine import by_topic, each_by_its_own, profile, replayed
 from tests.pairs import outside, paired
 from tests.twin.histories import combined, history
 
@@ -28,7 +28,7 @@ def compared(spark: SparkSession) -> list[Pair]:
     spoken = replace(each_by_its_own({each.name: profile(each) for each in drawn}), has_untold_isr=True)
     requests = {name: rows for name, rows in combined(drawn).items() if name in REQUESTS}
     with replayed(spark, requests, MOST_REPLICAS, spoken) as timelines:
-        return paired(drawn, timelines.leader_timeline)
+        return paired(drawn, by_topic(timelines.leader_timeline))
 
 
 @pytest.mark.spark

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.engine import each_by_its_own, profile, replayed
+from tests.engine import by_topic, each_by_its_own, profile, replayed
 from tests.pairs import outside, paired
 from tests.twin.histories import combined, history
 
@@ -52,7 +52,7 @@ def test_lost_fetches_bound_the_high_watermark(spark: SparkSession) -> None:
     ]
     spoken = each_by_its_own({each.name: profile(each) for each in drawn})
     with replayed(spark, {**landing, "fetch_events": kept}, MOST_REPLICAS, spoken) as timelines:
-        pairs = paired(drawn, timelines.leader_timeline)
+        pairs = paired(drawn, by_topic(timelines.leader_timeline))
     wrong = outside(pairs)
     bounded = sum(made["exactness"] == "bounded" for _, _, made in pairs)
 

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from schemas.tables import BROKER_REGISTRATIONS, SETTINGS
-from tests.engine import by_topic, each_by_its_own, profile, replayed
+from tests.engine import by_topic, each_by_its_own, replayed
 from tests.pairs import outside, paired
+from tests.rebuilt import Ask, Logs, Rebuilt, asked, logs_of
 from tests.story import tell
 from tests.twin.faults import SetMinIsr
-from tests.twin.histories import combined, history
+from tests.twin.histories import History, combined, history
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -60,19 +61,29 @@ STORIES = {
 }
 
 
+def without(landing: Mapping[str, Sequence[Row]], untold: Collection[str]) -> Mapping[str, Sequence[Row]]:
+    """What is left of the landing rows where nothing tells of that."""
+    return {name: rows for name, rows in landing.items() if name not in untold}
+
+
+@asked
+def stories() -> Logs:
+    """The stories, of which no line tells a setting or a registration."""
+    told = [tell(name, text) for name, text in STORIES.items()]
+    return logs_of(told, 3, without(combined(told), UNTOLD))
+
+
 def rebuilt_of(spark: SparkSession) -> Mapping[str, list[Row]]:
-    """The leaders' rows of the stories, of which no line tells a setting or a registration."""
-    stories = {name: tell(name, text) for name, text in STORIES.items()}
-    spoken = each_by_its_own({name: profile(story) for name, story in stories.items()})
-    landing = {name: rows for name, rows in combined(list(stories.values())).items() if name not in UNTOLD}
-    with replayed(spark, landing, 3, spoken) as timelines:
+    """The leaders' rows of the stories, replayed alone."""
+    logs = stories()
+    with replayed(spark, logs.landing, logs.slots, each_by_its_own(logs.spoken)) as timelines:
         return by_topic(timelines.leader_timeline)
 
 
 @pytest.fixture(scope="module")
-def rebuilt(spark: SparkSession) -> Mapping[str, list[Row]]:
-    """The same, once."""
-    return rebuilt_of(spark)
+def leaders(rebuilt: Rebuilt) -> Mapping[str, list[Row]]:
+    """The leaders' rows of the stories."""
+    return {name: told.leader for name, told in rebuilt[stories].items()}
 
 
 def last(rows: list[Row], of: str) -> tuple[Any, ...]:
@@ -81,35 +92,56 @@ def last(rows: list[Row], of: str) -> tuple[Any, ...]:
     return row["high_watermark_low"], row["high_watermark_high"], row["exactness"]
 
 
-def test_an_isr_that_may_be_too_small_bounds_the_high_watermark(rebuilt: Mapping[str, list[Row]]) -> None:
+def test_an_isr_that_may_be_too_small_bounds_the_high_watermark(leaders: Mapping[str, list[Row]]) -> None:
     """From what it was to the LEO of the leader that is alone."""
-    assert last(rebuilt["alone"], "ISR_CHANGE") == (4, 6, "bounded")
-    assert last(rebuilt["alone"], "APPEND") == (4, 7, "bounded")
-    assert {row["is_under_min_isr"] for row in rebuilt["alone"]} == {None}
+    assert last(leaders["alone"], "ISR_CHANGE") == (4, 6, "bounded")
+    assert last(leaders["alone"], "APPEND") == (4, 7, "bounded")
+    assert {row["is_under_min_isr"] for row in leaders["alone"]} == {None}
 
 
-def test_an_append_with_acks_all_tells_that_the_isr_is_large_enough(rebuilt: Mapping[str, list[Row]]) -> None:
+def test_an_append_with_acks_all_tells_that_the_isr_is_large_enough(leaders: Mapping[str, list[Row]]) -> None:
     """Its leader refuses such appends under min.insync.replicas."""
-    assert last(rebuilt["alone_and_enough"], "ISR_CHANGE") == (4, 6, "bounded")
-    assert last(rebuilt["alone_and_enough"], "APPEND") == (7, 7, "exact")
+    assert last(leaders["alone_and_enough"], "ISR_CHANGE") == (4, 6, "bounded")
+    assert last(leaders["alone_and_enough"], "APPEND") == (7, 7, "exact")
 
 
-def test_who_may_be_fenced_holds_the_high_watermark_or_not(rebuilt: Mapping[str, list[Row]]) -> None:
+def test_who_may_be_fenced_holds_the_high_watermark_or_not(leaders: Mapping[str, list[Row]]) -> None:
     """Between what 3 has and what 2 has; a response tells later that it was not waited for."""
-    assert last(rebuilt["away"], "ISR_CHANGE") == (4, 6, "bounded")
-    assert last(rebuilt["fenced"], "ISR_CHANGE") == (4, 6, "bounded")
-    assert last(rebuilt["away"], "FETCH") == (4, 8, "bounded")
-    assert last(rebuilt["fenced"], "FETCH") == (7, 8, "bounded")
+    assert last(leaders["away"], "ISR_CHANGE") == (4, 6, "bounded")
+    assert last(leaders["fenced"], "ISR_CHANGE") == (4, 6, "bounded")
+    assert last(leaders["away"], "FETCH") == (4, 8, "bounded")
+    assert last(leaders["fenced"], "FETCH") == (7, 8, "bounded")
 
 
-@pytest.mark.parametrize("untold", [UNTOLD[:1], UNTOLD[1:], UNTOLD], ids="-".join)
-def test_the_true_high_watermark_is_within_the_bounds(spark: SparkSession, untold: tuple[str, ...]) -> None:
-    """Of random histories of which that is not told, and in which min.insync.replicas stays what it was."""
-    drawn = [each for each in map(history, SEEDS) if not any(isinstance(one, SetMinIsr) for one in each.commands)]
-    spoken = each_by_its_own({each.name: profile(each) for each in drawn})
-    landing = {name: rows for name, rows in combined(drawn).items() if name not in untold}
-    with replayed(spark, landing, MOST_REPLICAS, spoken) as timelines:
-        pairs = paired(drawn, timelines.leader_timeline)
+def drawn() -> list[History]:
+    """Random histories in which min.insync.replicas stays what it was."""
+    return [each for each in map(history, SEEDS) if not any(isinstance(one, SetMinIsr) for one in each.commands)]
+
+
+@asked
+def without_settings() -> Logs:
+    """They, without the one."""
+    return logs_of(drawn(), MOST_REPLICAS, without(combined(drawn()), [SETTINGS.name]))
+
+
+@asked
+def without_registrations() -> Logs:
+    """They, without the other."""
+    return logs_of(drawn(), MOST_REPLICAS, without(combined(drawn()), [BROKER_REGISTRATIONS.name]))
+
+
+@asked
+def without_both() -> Logs:
+    """They, without either."""
+    return logs_of(drawn(), MOST_REPLICAS, without(combined(drawn()), UNTOLD))
+
+
+@pytest.mark.parametrize(
+    "logs", [without_settings, without_registrations, without_both], ids=lambda logs: logs.__name__
+)
+def test_the_true_high_watermark_is_within_the_bounds(rebuilt: Rebuilt, logs: Ask) -> None:
+    """Of random histories of which that is not told."""
+    pairs = paired(drawn(), {name: told.leader for name, told in rebuilt[logs].items()})
     wrong = outside(pairs)
 
     assert not wrong, f"{len(wrong)} of {len(pairs)}\n" + "\n".join(wrong[:12])

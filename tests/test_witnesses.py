@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from replay.profile import Profile
-from tests.engine import by_topic, replayed
+from tests.engine import by_topic, each_by_its_own, replayed
 from tests.literal_lines import append, at, begins, fetch
+from tests.rebuilt import Logs, Rebuilt, asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -69,20 +70,29 @@ def of_missing(topic: str, session_epoch: int) -> dict[str, list[Row]]:
     }
 
 
-def rebuilt_of(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
-    """The timelines of leaders and of replicas, by topic."""
+@asked
+def proven() -> Logs:
+    """All of them, a topic each."""
     in_time = (fetch(IN_TIME, 50, 2, 10, 0), fetch(IN_TIME, 55, 3, 10, 0))
     missing = (of_missing(MISSING, 5), of_missing(NEXT, 4))
     told = (of_early(EARLY), of_early(IN_TIME, *in_time), of_beyond(BEYOND), *missing)
     landing = {name: [row for one in told for row in one[name]] for name in told[0]}
-    with replayed(spark, landing, 3, Profile(lag_time_ms=10_000)) as timelines:
+    topics = {row["topic"] for row in landing["leader_changes"]}
+    return Logs(landing, dict.fromkeys(topics, Profile(lag_time_ms=10_000)), 3)
+
+
+def rebuilt_of(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
+    """The timelines of leaders and of replicas, by topic, replayed alone."""
+    logs = proven()
+    with replayed(spark, logs.landing, logs.slots, each_by_its_own(logs.spoken)) as timelines:
         return by_topic(timelines.leader_timeline), by_topic(timelines.replica_timeline)
 
 
 @pytest.fixture(scope="module")
-def rebuilt(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
-    """The same, once."""
-    return rebuilt_of(spark)
+def timelines(rebuilt: Rebuilt) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
+    """The timelines of leaders and of replicas, by topic."""
+    told = rebuilt[proven]
+    return {topic: one.leader for topic, one in told.items()}, {topic: one.replica for topic, one in told.items()}
 
 
 def known(rows: Iterable[Row]) -> list[tuple[Any, ...]]:
@@ -90,9 +100,9 @@ def known(rows: Iterable[Row]) -> list[tuple[Any, ...]]:
     return [(r["event_type"], r["high_watermark_low"], r["high_watermark_high"], r["exactness"]) for r in rows]
 
 
-def test_a_success_is_a_witness_where_the_high_watermark_rises_much_later(rebuilt: Any) -> None:
+def test_a_success_is_a_witness_where_the_high_watermark_rises_much_later(timelines: Any) -> None:
     """From its response on the HW is 10, not from the next fetch on."""
-    leaders, _ = rebuilt
+    leaders, _ = timelines
 
     assert known(leaders[EARLY])[4:] == [
         ("WITNESS", 10, 10, "stated"), ("APPEND", 10, 10, "exact"), ("FETCH", 10, 10, "exact"),
@@ -103,9 +113,9 @@ def test_a_success_is_a_witness_where_the_high_watermark_rises_much_later(rebuil
     ]  # fmt: skip
 
 
-def test_a_witness_tells_the_least_that_was_asked_for(rebuilt: Any) -> None:
+def test_a_witness_tells_the_least_that_was_asked_for(timelines: Any) -> None:
     """The HW is 20 at least, and the LEO of that time at most; so is what its followers have."""
-    leaders, replicas = rebuilt
+    leaders, replicas = timelines
     last = [row for row in replicas[BEYOND] if row["replica_id"] in (2, 3)][-2:]
 
     assert known(leaders[BEYOND])[-1] == ("WITNESS", 20, 30, "bounded")
@@ -113,9 +123,9 @@ def test_a_witness_tells_the_least_that_was_asked_for(rebuilt: Any) -> None:
     assert {(r["log_end_offset"], r["log_end_offset_high"], r["exactness"]) for r in last} == {(20, 30, "bounded")}
 
 
-def test_what_a_missing_fetch_brought_the_response_before_it_did_not(rebuilt: Any) -> None:
+def test_what_a_missing_fetch_brought_the_response_before_it_did_not(timelines: Any) -> None:
     """At 20 ms the leader had 10 records. Where no fetch is missing the response came later than the clock says."""
-    _, replicas = rebuilt
+    _, replicas = timelines
     own = {
         topic: [
             (row["log_end_offset"], row["log_end_offset_high"], row["exactness"])

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,11 @@ class Whole:
         """Their partitions, by key."""
         key = ("cluster_id", "topic", "topic_id", "partition")
         return {tuple(row[c] for c in key) for row in self.landing["leader_changes"]}
+
+    @cached_property
+    def landed(self) -> dict[str, DataFrame]:
+        """Their rows as tables, kept: a scan of rows that Python gave goes through a Python worker each time."""
+        return {table: self.keep(rows) for table, rows in landed_from(self.spark, self.landing).items()}
 
     def replay(self, landed: Mapping[str, DataFrame], settled: Settled | None = None) -> Timelines:
         """A replay of something else by the same rules."""
@@ -135,9 +141,10 @@ def cut_in_two(landing: Landing, cuts: Mapping[str, datetime]) -> tuple[Landing,
 
 def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str]]:
     """Replay each cluster's time up to a cut and go on with the rest; of which clusters that could be done."""
-    first, second = (landed_from(of.spark, part) for part in cut_in_two(of.landing, cuts))
-    stands = of.early or of.replay(first)
-    landed = landed_from(of.spark, of.landing)
+    early, late = cut_in_two(of.landing, cuts)
+    stands = of.early or of.replay(landed_from(of.spark, early))
+    second = {table: of.keep(rows) for table, rows in landed_from(of.spark, late).items()}
+    landed = of.landed
     found = settled_until(landed, second, stands, of.spoken, first_news(second).scalar())
     moments = {row["cluster_id"]: row[UNTIL_US] for row in found.collect()}
     pairs = [F.lit(value) for pair in moments.items() for value in pair]
@@ -152,8 +159,8 @@ def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str
     added = additions(tail, stands, settled)
     old = {name: rows.where(settled.has(TIMES[name])) for name, rows in vars(stands).items()}
     old["replica_timeline"] = old["replica_timeline"].where(~is_in_force(settled))
-    late = {cluster for cluster, us in moments.items() if us > DAWN.timestamp() * 1e6}
-    return Timelines(**{name: rows.unionByName(getattr(added, name)) for name, rows in old.items()}), late - other
+    moved = {cluster for cluster, us in moments.items() if us > DAWN.timestamp() * 1e6}
+    return Timelines(**{name: rows.unionByName(getattr(added, name)) for name, rows in old.items()}), moved - other
 
 
 def in_stretches(of: Whole, count: int) -> Timelines:
@@ -166,7 +173,7 @@ def in_stretches(of: Whole, count: int) -> Timelines:
 
     hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in of.partitions], f"{KEY}, cuts array<bigint>")
     cut = of.keep(stretches(hot, reach_us(spoken)))
-    return whole_replay.in_stretches(landed_from(of.spark, of.landing), cut, of.slots, spoken, of.keep)
+    return whole_replay.in_stretches(of.landed, cut, of.slots, spoken, of.keep)
 
 
 def differences(of: Whole, pieces: Timelines, clusters: Iterable[str], but_for: str = "") -> list[str]:

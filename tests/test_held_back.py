@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from replay.findings.held_back import held_back
+from replay.findings.stalls import stalled_high_watermarks
+from replay.profile import Profile
 from schemas.tables import LEADER_TIMELINE
 from tests.checked_rows import event
 from tests.frames import rows
@@ -44,3 +46,21 @@ def test_what_is_known_between_bounds_is_behind_where_it_surely_is(spark: SparkS
 
     found = {row["topic"]: row["lasted_ms"] for row in held_back(timeline).collect()}
     assert found == {"surely_behind": 2_000, "killed": 10_000}
+
+
+@pytest.mark.spark
+def test_a_stall_names_whom_its_evidence_names(spark: SparkSession) -> None:
+    """Under min ISR nobody; of two that are last the one that did not fetch."""
+    small = {"isr": [1], "is_under_min_isr": True, "high_watermark_limited_by": [2]}
+    two = {"maximal_isr": [1, 2, 3], "high_watermark_limited_by": [2, 3], "remote_log_end_offset": {2: 0, 3: 0}}
+    timeline = rows(
+        spark, LEADER_TIMELINE,
+        *[{**event(0, seq, 5, 0, **small), "topic": "too_small"} for seq in (1, 3)],
+        *[{**event(0, seq, 5, 0, **two), "replica_id": 3, "topic": "of_two"} for seq in (1, 3)],
+    )  # fmt: skip
+
+    found = stalled_high_watermarks(timeline, Profile()).collect()
+    told = {row["topic"]: (row["replica_id"], row["evidence"].split("; ")[1]) for row in found}
+    assert told == {
+        "too_small": (-1, "the ISR [1] is under min.insync.replicas 2"), "of_two": (2, "[2] did not fetch"),
+    }  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 
 from replay.profile import Profile
 from tests.engine import by_topic, each_by_its_own, replayed
-from tests.literal_lines import append, at, begins, fetch
+from tests.literal_lines import append, at, begins, fetch, told_of_brokers
 from tests.rebuilt import Logs, Rebuilt, asked
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from tests.literal_lines import Row
 
 pytestmark = pytest.mark.spark
-EARLY, IN_TIME, BEYOND, MISSING, NEXT = "early", "in_time", "beyond", "missing", "next"
+EARLY, IN_TIME, BEYOND, GAP, MISSING, NEXT = "early", "in_time", "beyond", "gap", "missing", "next"
+ALONE, BURST = "alone", "burst"
 
 
 def committed(row: Row, ms: int) -> Row:
@@ -41,7 +42,7 @@ def of_early(topic: str, *more: Row) -> dict[str, list[Row]]:
     }
 
 
-def of_beyond(topic: str) -> dict[str, list[Row]]:
+def of_beyond(topic: str, *more: Row) -> dict[str, list[Row]]:
     """Replicas 2 and 3 have 10 records and wait for more; [10, 20) is acknowledged, and no more fetches are logged.
 
     By then the leader had 30: they may have asked for what is at 20, or at 30.
@@ -50,7 +51,7 @@ def of_beyond(topic: str) -> dict[str, list[Row]]:
     return {
         "leader_changes": [begins(topic)],
         "produce_events": [
-            append(topic, 10, 0, 10), committed(append(topic, 600, 10, 20), 650), append(topic, 640, 20, 30),
+            append(topic, 10, 0, 10), committed(append(topic, 600, 10, 20), 650), append(topic, 640, 20, 30), *more,
         ],
         "fetch_events": [
             fetch(topic, 20, 2, 0, 0), fetch(topic, 30, 3, 0, 0),
@@ -70,15 +71,37 @@ def of_missing(topic: str, session_epoch: int) -> dict[str, list[Row]]:
     }
 
 
+def of_alone(topic: str) -> dict[str, list[Row]]:
+    """A leader alone in its ISR commits what it appends; the second time a producer repeats the first one's batch."""
+    times = ((10, 0, 10), (1_000, 0, 10), (5_000, 10, 20))
+    return {
+        "leader_changes": [begins(topic, isr=[1])],
+        "produce_events": [committed(append(topic, ms, base, end), ms + 1) for ms, base, end in times],
+        "fetch_events": [],
+    }
+
+
+def of_burst(topic: str) -> dict[str, list[Row]]:
+    """The clock has two appends just after the fetch at their end, which was accepted: they came before it."""
+    parked = {"is_parked": True, "response_high_watermark": -1, "records_size": 0}
+    return {
+        "leader_changes": [begins(topic)],
+        "produce_events": [append(topic, 100, 0, 10), append(topic, 201, 10, 20), append(topic, 202, 20, 30)],
+        "fetch_events": [fetch(topic, 110, 2, 10, 0) | parked, fetch(topic, 200, 2, 30, 0) | parked],
+    }
+
+
 @asked
 def proven() -> Logs:
     """All of them, a topic each."""
     in_time = (fetch(IN_TIME, 50, 2, 10, 0), fetch(IN_TIME, 55, 3, 10, 0))
-    missing = (of_missing(MISSING, 5), of_missing(NEXT, 4))
-    told = (of_early(EARLY), of_early(IN_TIME, *in_time), of_beyond(BEYOND), *missing)
+    told = (
+        of_early(EARLY), of_early(IN_TIME, *in_time), of_beyond(BEYOND), of_missing(MISSING, 5), of_missing(NEXT, 4),
+        of_beyond(GAP, append(GAP, 700, 40, 50)), of_alone(ALONE), of_burst(BURST),
+    )  # fmt: skip
     landing = {name: [row for one in told for row in one[name]] for name in told[0]}
-    topics = {row["topic"] for row in landing["leader_changes"]}
-    return Logs(landing, dict.fromkeys(topics, Profile(lag_time_ms=10_000)), 3)
+    topics = sorted({row["topic"] for row in landing["leader_changes"]})
+    return Logs(landing | told_of_brokers(topics), dict.fromkeys(topics, Profile(lag_time_ms=10_000)), 3)
 
 
 def rebuilt_of(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
@@ -121,6 +144,31 @@ def test_a_witness_tells_the_least_that_was_asked_for(timelines: Any) -> None:
     assert known(leaders[BEYOND])[-1] == ("WITNESS", 20, 30, "bounded")
     assert leaders[BEYOND][-1]["remote_log_end_offset"] == {2: 20, 3: 20}
     assert {(r["log_end_offset"], r["log_end_offset_high"], r["exactness"]) for r in last} == {(20, 30, "bounded")}
+
+
+def test_what_the_leader_commits_by_itself_needs_no_witness(timelines: Any) -> None:
+    """Though the HW rises long after that, for the next append."""
+    leaders, _ = timelines
+
+    assert known(leaders[ALONE])[1:] == [("APPEND", hw, hw, "exact") for hw in (10, 10, 20)]
+
+
+def test_an_accepted_fetch_lies_within_the_log(timelines: Any) -> None:
+    """However many appends the clock has after it: a remote LEO beyond the log would be a broken rule."""
+    leaders, _ = timelines
+
+    assert [(row["log_end_offset"], row["remote_log_end_offset"][2]) for row in leaders[BURST]] == [
+        (0, -1), (10, -1), (10, 10), (30, 30), (30, 30), (30, 30),
+    ]  # fmt: skip
+
+
+def test_a_witness_does_not_end_a_gap_between_appends(timelines: Any) -> None:
+    """[30, 40) is in no line, and may have been there by the witness."""
+    leaders, _ = timelines
+    leo = [(row["log_end_offset"], row["log_end_offset_high"]) for row in leaders[GAP]]
+
+    assert leo[-3:] == [(30, 40), (30, 40), (50, 50)]
+    assert known(leaders[GAP])[-2:] == [("WITNESS", 20, 40, "bounded"), ("APPEND", 20, 40, "bounded")]
 
 
 def test_what_a_missing_fetch_brought_the_response_before_it_did_not(timelines: Any) -> None:

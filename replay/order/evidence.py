@@ -22,7 +22,7 @@ from replay.order.witnesses import is_beyond_log, with_witnesses
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
 from replay.states.leader import leader_states
-from replay.windows import before, carried, following, so_far, tenure_whole, to_the_end
+from replay.windows import before, carried, following, so_far, tenure_whole
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
@@ -37,7 +37,7 @@ _OF_RESPONSES = (N.RESPONSE_US, C.ACKS, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK)
 _UNMOVED = (
     N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, C.ERROR_CODE, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK,
     N.LOCAL_US, N.EPOCH_START, STATED_HW, N.LEADER_SLOT, N.EVERY_MASK, C.MIN_ISR, C.LOG_END_OFFSET, N.ISR_MASK,
-    "highest", "longest",
+    "highest",
 )  # fmt: skip
 """Passengers: until it is decided where a fetch moves, until witnesses are found, and of the last window."""
 
@@ -77,14 +77,10 @@ def _is_known_hw() -> Column:
 
 
 def _with_ends(known: DataFrame, start: Column, profile: Profile) -> DataFrame:
-    """Return the events with the `highest` HW and the `longest` log that their leader's tenure comes to."""
+    """Return the events with the `highest` HW that their leader's tenure comes to."""
     if profile.has_long_tenures:
-        whole = tenure_whole()
-        highest = F.max(C.HIGH_WATERMARK).over(whole)
-    else:
-        whole = to_the_end()
-        highest = F.greatest(F.col(N.RISEN_AT_END), start)
-    return known.withColumns({"highest": highest, "longest": F.max(C.LOG_END_OFFSET).over(whole)})
+        return known.withColumn("highest", F.max(C.HIGH_WATERMARK).over(tenure_whole()))
+    return known.withColumn("highest", F.greatest(F.col(N.RISEN_AT_END), start))
 
 
 def _never_back(slots: int) -> Column:

@@ -57,19 +57,16 @@ def _is_unexplained() -> Column:
     never = proven > F.col("highest")
     too_late = (proven > F.col(C.HIGH_WATERMARK)) & F.coalesce(too_late, F.lit(False))
     is_answered = (F.col(C.ACKS) == ALL_ACKS) & (F.col(C.ERROR_CODE) == 0)
-    return F.coalesce(is_event(EventType.APPEND) & is_answered & (never | too_late), F.lit(False))
+    return F.coalesce(is_answered & (never | too_late), F.lit(False))
 
 
 def _proves_append() -> Column:
-    """Return whether a fetch was accepted though it lies beyond the log, and no append that is known took it there.
+    """Return whether a fetch was accepted though it lies beyond the log: its leader's log reached there.
 
-    Either no append of the leader's tenure reaches so far: it was killed before it answered the producer, and what it
-    appended was truncated, in no log, in no dump. Or the next append begins there or later: the line of one is lost.
+    The leader was killed before it answered the producer, and what it appended was truncated, in no log, in no dump. Or
+    the line of an append is lost. Or several came just before the fetch, and the clock has them after it.
     """
-    fetch = is_event(EventType.FETCH)
-    is_in_no_append = F.col(C.FETCH_OFFSET) <= F.col("next_append")["base"]
-    unexplained = (F.col(C.FETCH_OFFSET) > F.col("longest")) | F.coalesce(is_in_no_append, F.lit(False))
-    return F.coalesce(fetch & is_beyond_log() & unexplained, F.lit(False))
+    return F.coalesce(is_event(EventType.FETCH) & is_beyond_log(), F.lit(False))
 
 
 def is_beyond_log() -> Column:

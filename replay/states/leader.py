@@ -73,7 +73,7 @@ def leader_states(
 
 def _known_of_witnesses() -> dict[str, Column]:
     """Return what is looked for besides where witnesses are: in one window with the HW's candidates."""
-    witnessed = F.when(is_event(EventType.WITNESS), F.col(C.LOG_END_OFFSET))
+    witnessed = F.when(is_event(EventType.WITNESS), F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO))
     # One of an earlier leadership of the process came when its log was no longer than at the begin of this one.
     leo = F.coalesce(carried(witnessed, so_far()), F.col(N.EPOCH_START))
     return {N.WITNESSED_LEO: leo, **isr_enough_for_all()}
@@ -144,8 +144,9 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
     variables[N.RISEN_AT_LEAST] = F.coalesce(F.max(_told()).over(so_far()), F.lit(UNKNOWN_OFFSET))
     variables |= unheard(slots)
-    # A response is no event of the leader's: what follows is what follows the event before.
-    of_leader = F.when(~is_event(N.RESPONSE), F.col(N.MAY_HAVE_GROWN_TO))
+    # A response is no event of the leader's, and a witness was not where its append is: what follows is what follows
+    # the event before.
+    of_leader = F.when(~is_event(N.RESPONSE, EventType.WITNESS), F.col(N.MAY_HAVE_GROWN_TO))
     variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
     for i in range(slots):
         remote = current(C.REMOTE_LEO, i, has_long_tenures=is_long)

@@ -54,12 +54,16 @@ def _with_min_isr(settings: DataFrame, statements: DataFrame, min_isr: int) -> D
 def differences(was: DataFrame, would_be: DataFrame, what_if: str) -> DataFrame:
     """One row per event after which the HW would have been another, of `schemas.tables.WHAT_IF_TIMELINE`.
 
-    `was` and `would_be` are leader timelines of the same events.
+    `was` and `would_be` are leader timelines of the same events. What is known between bounds is another where the
+    bounds do not meet.
     """
     unlined_at = F.when(F.col(C.SOURCE_LINE).isNull(), F.col(C.EVENT_TIME))
     one, other = was.withColumn(_UNLINED_AT, unlined_at), would_be.withColumn(_UNLINED_AT, unlined_at)
     hw = F.col(C.HIGH_WATERMARK).alias(C.WHAT_IF_HIGH_WATERMARK)
-    other = other.select(*[F.col(c).alias(f"other_{c}") for c in _SAME_EVENT], hw)
+    bounds = (C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH)
+    other = other.select(*[F.col(c).alias(f"other_{c}") for c in (*_SAME_EVENT, *bounds)], hw)
     is_same = reduce(Column.__and__, [F.col(c).eqNullSafe(F.col(f"other_{c}")) for c in _SAME_EVENT])
-    differ = one.join(other, is_same).where(F.col(C.HIGH_WATERMARK) != F.col(C.WHAT_IF_HIGH_WATERMARK))
+    lower = F.col(f"other_{C.HIGH_WATERMARK_HIGH}") < F.col(C.HIGH_WATERMARK_LOW)
+    higher = F.col(f"other_{C.HIGH_WATERMARK_LOW}") > F.col(C.HIGH_WATERMARK_HIGH)
+    differ = one.join(other, is_same).where(lower | higher)
     return T.WHAT_IF_TIMELINE.conform(differ.withColumn(C.WHAT_IF, F.lit(what_if)))

@@ -38,6 +38,7 @@ def landing(spark: SparkSession, forms: Forms, delivery: Delivery) -> dict[str, 
         T.LEADER_CHANGES: leader_changes(begun, forms),
         T.BROKER_STATEMENTS: broker_statements(begun, forms),
         T.SETTINGS: _settings(spark, forms.scenario, delivery),
+        T.BROKER_REGISTRATIONS: _registrations(spark, forms.scenario, delivery),
     }
     whose: dict[str, Column] = {C.CLUSTER_ID: F.lit(delivery.cluster_id), C.CAPTURE_ID: F.lit(delivery.capture_id)}
     return {table.name: table.conform(frame.withColumns(whose)) for table, frame in found.items()}
@@ -75,3 +76,13 @@ def _settings(spark: SparkSession, scenario: Scenario, delivery: Delivery) -> Da
     of_all: dict[str, Column] = {C.BROKER_ID: F.lit(NO_REPLICA), C.SOURCE_FILE: F.lit(delivery.source_file)}
     each = spark.range(1).select(F.explode(F.array(*rows)).alias("setting")).select("setting.*")
     return each.withColumns({**of_all, C.EVENT_TIME: F.timestamp_micros(F.lit(DAWN_US - 1_000_000))})
+
+
+def _registrations(spark: SparkSession, scenario: Scenario, delivery: Delivery) -> DataFrame:
+    """One row per broker: it is registered, and never fenced."""
+    return spark.range(1, scenario.brokers + 1).select(
+        F.col("id").cast("int").alias(C.BROKER_ID), F.col("id").alias(C.BROKER_EPOCH),
+        F.col("id").alias(C.METADATA_OFFSET), F.lit(False).alias(C.IS_FENCED),
+        F.timestamp_micros(F.lit(DAWN_US - 1_000_000)).alias(C.EVENT_TIME),
+        F.lit(delivery.source_file).alias(C.SOURCE_FILE), F.col("id").alias(C.SOURCE_LINE),
+    )  # fmt: skip

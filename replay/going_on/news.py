@@ -14,12 +14,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.going_on.late_roles import ends_told_of
+from replay.going_on.restarted import before_interruptions, before_loads
 from replay.profile import Profile
-from replay.statements import is_of
 from replay.timelines import Timelines
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import EventType, Exactness, Role, StatementKind
+from schemas.kinds import Exactness, Role
 
 UNTIL_US, FIRST_US = "until_us", "first_us"
 """bigint: the moment, and the first of the news, microseconds since the epoch."""
@@ -70,12 +70,13 @@ def settled_until(
         _first_setting(new[T.SETTINGS.name]),
         _ends_of_leaders(new, stands.leader_timeline, lately),
         _open_ends(new, stands.replica_timeline, lately),
-        _before_restarts(new, stands.leader_timeline),
+        before_loads(landed, new, stands.leader_timeline),
         ends_told_of(landed, new),
     )
     united = reduce(DataFrame.unionByName, limits)
     earliest = united.groupBy(C.CLUSTER_ID).agg(F.min("at").alias("at"))
-    return earliest.select(C.CLUSTER_ID, (F.unix_micros("at") - reach_us(profile)).alias(UNTIL_US))
+    moments = earliest.select(C.CLUSTER_ID, (F.unix_micros("at") - reach_us(profile)).alias(UNTIL_US))
+    return before_interruptions(moments, landed, UNTIL_US)
 
 
 def _times(new: Mapping[str, DataFrame]) -> DataFrame:
@@ -137,13 +138,3 @@ def _last_known(states: DataFrame, of: DataFrame) -> DataFrame:
         .groupBy(*_PAIR)
         .agg(F.coalesce(F.max(F.when(~F.expr(_IS_BOUNDED), F.col(C.VALID_TO))), F.min(C.VALID_FROM)).alias("at"))
     )
-
-
-def _before_restarts(new: Mapping[str, DataFrame], leader_timeline: DataFrame) -> DataFrame:
-    """One row per replica that has loaded its log again: its last fetch, whose response it may have lost with that."""
-    loads = new[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.LOADED_HW))
-    loaded = loads.select(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).distinct()
-    fetches = leader_timeline.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
-    # Joined before it is grouped: where no replica has loaded its log, nothing is read.
-    of_loaded = fetches.join(F.broadcast(loaded), _ON_PAIR, "left_semi")
-    return of_loaded.groupBy(*_PAIR).agg(F.max(C.EVENT_TIME).alias("at")).select(C.CLUSTER_ID, "at")

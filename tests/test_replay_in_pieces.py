@@ -84,7 +84,7 @@ def test_histories_are_gone_on_with(some: Whole, continued: tuple[Timelines, set
     stories, (timelines, gone) = all_of_them(), continued
     assert [each.story.disputes for each in stories if each.story.disputes] == []
 
-    assert len(gone - {each.story.name for each in stories} - {LOGGED, LOST}) >= 7
+    assert len(gone - {each.story.name for each in stories} - {LOGGED, LOST}) >= 12
     assert gone & {each.story.name for each in stories} == GONE_ON
     assert differences(some, timelines, gone) == []
 
@@ -115,12 +115,12 @@ def met(of: Whole, capsys: pytest.CaptureFixture[str]) -> int:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("share", [0.5, 0.7, 0.9])
-def test_many_histories_are_gone_on_with(many: Whole, share: float) -> None:
-    """Cut at several places."""
+@pytest.mark.parametrize(("share", "least"), [(0.5, 105), (0.7, 110), (0.9, 140)])
+def test_many_histories_are_gone_on_with(many: Whole, share: float, least: int) -> None:
+    """Cut at several places; the later, the more lies before all that news bear on."""
     timelines, gone = gone_on(many, at_share(many.landing, share))
 
-    assert len(gone) >= 60
+    assert len(gone) >= least
     assert differences(many, timelines, gone) == []
 
 

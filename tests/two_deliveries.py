@@ -17,7 +17,7 @@ GONE_ON = {
     "a_leader_that_returns_knows_whom_it_knew", "a_line_alone_tells_of_a_cut", "a_replica_outside_is_behind",
     "an_isr_too_small_since_long_ago", "a_transaction_is_open_across", "a_transaction_has_two_leaders",
     "a_transaction_never_ends", "a_transaction_that_was_over_is_open_again", "a_marker_is_lost_by_an_unclean_election",
-    "nothing_tells_whose_transactions_are", "a_killed_leader_is_back_long_after",
+    "nothing_tells_whose_transactions_are", "a_killed_leader_is_back_long_after", "a_former_leader_leads_again",
 }  # fmt: skip
 """Those that are gone on with."""
 Landing = dict[str, list[Row]]

@@ -19,7 +19,7 @@ from replay.profile import Profile
 from replay.timelines import Timelines
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import Exactness, Role
+from schemas.kinds import ChangeKind, Exactness, Role
 
 UNTIL_US, FIRST_US = "until_us", "first_us"
 """bigint: the moment, and the first of the news, microseconds since the epoch."""
@@ -68,7 +68,7 @@ def settled_until(
     limits = (
         _times(new),
         _first_setting(new[T.SETTINGS.name]),
-        _ends_of_leaders(new, stands.leader_timeline, lately),
+        _ends_of_leaders(landed, new, stands.leader_timeline, lately),
         _open_ends(new, stands.replica_timeline, lately),
         before_loads(landed, new, stands.leader_timeline),
         ends_told_of(landed, new),
@@ -102,13 +102,26 @@ def _of_late_first(
     return recent.unionByName(find(rows, silent))
 
 
-def _ends_of_leaders(new: Mapping[str, DataFrame], leader_timeline: DataFrame, lately: Column) -> DataFrame:
-    """One row per broker that is heard from again: when the last event at it as a leader was, as far as was known."""
+def _ends_of_leaders(
+    landed: Mapping[str, DataFrame], new: Mapping[str, DataFrame], leader_timeline: DataFrame, lately: Column
+) -> DataFrame:
+    """One row per leader that is heard from again: when the last event at its broker was, as far as was known."""
     heard = [new[table.name].select(*_BROKER).distinct() for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)]
     led = leader_timeline.withColumnRenamed(C.LEADER_ID, C.BROKER_ID)
     of_late = F.col(C.EVENT_TIME) > lately
-    again = reduce(DataFrame.unionByName, heard).distinct()
+    again = reduce(DataFrame.unionByName, heard).distinct().join(_stepped_down(landed, new), _ON_BROKER, "left_anti")
     return _of_late_first(_last_led, led, of_late, again, _ON_BROKER).select(C.CLUSTER_ID, "at")
+
+
+def _stepped_down(landed: Mapping[str, DataFrame], new: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per broker that, before the news, had been told to follow wherever it had led: that is over."""
+    is_role = F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value)
+    told = (*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME, C.CHANGE_KIND)
+    roles, news = (rows[T.LEADER_CHANGES.name].where(is_role).select(*told) for rows in (landed, new))
+    last = F.max_by(C.CHANGE_KIND, F.struct(C.EVENT_TIME, C.LEADER_EPOCH))
+    known = roles.join(news, [*map(str, told)], "left_anti").groupBy(*C.PARTITION_KEY, C.BROKER_ID)
+    leads = F.bool_or(F.col("last") == ChangeKind.BECOME_LEADER.value).alias("leads")
+    return known.agg(last.alias("last")).groupBy(*_BROKER).agg(leads).where("NOT leads").select(*_BROKER)
 
 
 def _last_led(events: DataFrame, of: DataFrame) -> DataFrame:

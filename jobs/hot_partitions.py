@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from jobs.new_rows import Landed
 from replay.profile import Profile
+from replay.settings import MIN_ISR_SETTING
 from replay.stretches.hot import hot_partitions, hot_stretches, may_be_cut, request_counts
-from schemas.tables import FETCH_EVENTS
+from schemas import columns as C
+from schemas.tables import BROKER_REGISTRATIONS, FETCH_EVENTS, SETTINGS
 
 HOT_ROWS = "spark.tidegauge.hotRows"
 """Setting: a partition with as many requests, and more than its share, is cut into stretches of a third as many."""
@@ -20,9 +23,22 @@ def stretches_to_replay(landed: Landed, profile: Profile, assigned: DataFrame) -
 
     `assigned` is `replay.assignment.assignments`.
     """
-    if not may_be_cut(profile):
+    if not may_be_cut(profile) or not _is_told(landed, profile):
         return None
     conf = landed[FETCH_EVENTS.name].sparkSession.conf
     least = int(conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
     hot = hot_partitions(request_counts(landed, assigned).localCheckpoint(), least, profile)
     return None if hot.isEmpty() else hot_stretches(landed, hot)
+
+
+def _is_told(landed: Landed, profile: Profile) -> bool:
+    """Whether lines tell what bears on the HW of a small ISR: else its doubts (`replay.states.doubts`) reach far."""
+    if not profile.has_outsiders:
+        return True
+    settings = landed[SETTINGS.name].where((F.col(C.NAME) == MIN_ISR_SETTING) & (F.col(C.TOPIC) == ""))
+    asks_brokers = profile.eligibility or profile.fenced_may_not_join
+    untold = (
+        landed[BROKER_REGISTRATIONS.name] if asks_brokers else None,
+        settings if profile.min_isr_gate else None,
+    )
+    return all(rows is None or not rows.isEmpty() for rows in untold)

@@ -64,6 +64,7 @@ def unlike(tail: Timelines, stands: Timelines, settled: Settled) -> DataFrame:
         other_begins(tail.leader_timeline, settled.leaderships),
         _cut_again(tail.truncations, stands.truncations, settled),
         _unexplained(stands.truncations, settled),
+        _untold_min_isr(tail.leader_timeline, settled),
         _out_of_order(tail.leader_timeline, C.EVENT_TIME, C.PARTITION_KEY, settled),
         _out_of_order(tail.replica_timeline, C.VALID_FROM, _REPLICA, settled),
     )
@@ -133,17 +134,25 @@ def _at_last_events(rows: DataFrame, last: DataFrame, key: Sequence[str], settle
 
 
 def _same_hw() -> Column:
-    """Return whether HW and LSO agree; of a bounded one, which its neighbours may have bounded, nothing is asked."""
+    """Return whether HW and LSO agree; of one that is bounded now nothing is asked: its neighbours may have bounded it.
+
+    One that only stood bounded may be so by a doubt since long ago (`replay.states.doubts`), of which the tail knows
+    nothing.
+    """
     found, stood = F.col("found_hw"), F.col("stood_hw")
-    bounded = Exactness.BOUNDED.value
-    return (
-        (found[C.EXACTNESS] == bounded)
-        | (stood[C.EXACTNESS] == bounded)
-        | (
-            (found[C.HIGH_WATERMARK] == stood[C.HIGH_WATERMARK])
-            & (found[C.LAST_STABLE_OFFSET] == stood[C.LAST_STABLE_OFFSET])
-        )
-    )
+    agree = [found[c] == stood[c] for c in (C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET)]
+    is_exact = stood[C.EXACTNESS] != Exactness.BOUNDED.value
+    return (found[C.EXACTNESS] == Exactness.BOUNDED.value) | (is_exact & agree[0] & agree[1])
+
+
+def _untold_min_isr(tail: DataFrame, settled: Settled) -> DataFrame:
+    """One row per partition whose ISR is small, later, under a min.insync.replicas that no line tells.
+
+    What was appended with an ISR as small long ago shows that it is enough (`doubts.isr_enough_for_all`).
+    """
+    is_small = F.size(C.ISR) <= F.size(C.REMOTE_LEO_MAP)
+    is_untold = (F.col(C.MIN_ISR) < 0) & F.coalesce(is_small, F.lit(True))
+    return tail.where(~settled.has(C.EVENT_TIME) & is_untold).select(*C.PARTITION_KEY)
 
 
 def in_order(offsets: str) -> Column:

@@ -60,11 +60,17 @@ def _nothing_tells_whose(landing: Landing, _: datetime) -> None:
     landing["produce_events"] = [row | {"producer_id": -1} for row in requests]
 
 
+def _no_setting_is_told(landing: Landing, _: datetime) -> None:
+    """The brokers started weeks before."""
+    landing["settings"] = []
+
+
 EDITS: dict[str, Callable[[Landing, datetime], None]] = {
     "lines_are_lost_in_between": _lines_are_lost,
     "a_setting_is_first_told_late": _a_setting_is_told,
     "two_lines_tell_of_leaders_of_one_epoch": _another_leads,
     "nothing_tells_whose_transactions_are": _nothing_tells_whose,
+    "that_an_isr_is_enough_is_told_long_ago": _no_setting_is_told,
 }
 """What the twin never does to its logs."""
 

@@ -23,7 +23,7 @@ def stretches_to_replay(landed: Landed, profile: Profile, assigned: DataFrame) -
 
     `assigned` is `replay.assignment.assignments`.
     """
-    if not may_be_cut(profile) or not _is_told(landed, profile):
+    if not may_be_cut(profile) or not is_told(landed, profile):
         return None
     conf = landed[FETCH_EVENTS.name].sparkSession.conf
     least = int(conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
@@ -31,7 +31,7 @@ def stretches_to_replay(landed: Landed, profile: Profile, assigned: DataFrame) -
     return None if hot.isEmpty() else hot_stretches(landed, hot)
 
 
-def _is_told(landed: Landed, profile: Profile) -> bool:
+def is_told(landed: Landed, profile: Profile) -> bool:
     """Whether lines tell what bears on the HW of a small ISR: else its doubts (`replay.states.doubts`) reach far."""
     if not profile.has_outsiders:
         return True

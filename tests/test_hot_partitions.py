@@ -11,9 +11,11 @@ import pytest
 from jobs.continuing import AFTER
 from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
-from jobs.hot_partitions import HOT_ROWS
+from jobs.hot_partitions import HOT_ROWS, is_told
 from jobs.reconstruct_timelines import write_timelines
 from jobs.warehouse import Warehouse
+from replay.profile import profile_for
+from schemas.tables import BROKER_REGISTRATIONS, SETTINGS
 from sources.synthetic.rounds import forms_of
 from sources.synthetic.scenario import Epoch, read_scenario
 from tests.pieces import comparable
@@ -46,3 +48,21 @@ def test_a_hot_partition_is_cut(spark: SparkSession, tmp_path: Path, capsys: pyt
     for table, rows in whole.items():
         pieces = comparable(warehouse.read(table), [CLUSTER])
         assert (table.name, pieces.exceptAll(rows).take(2), rows.exceptAll(pieces).take(2)) == (table.name, [], [])
+
+
+@pytest.mark.spark
+def test_what_no_line_tells_reaches_from_one_stretch_into_the_next(spark: SparkSession) -> None:
+    """A small ISR's HW is bounded by what was appended long before; where no ISR is small nothing is asked."""
+    setting = spark.createDataFrame([("min.insync.replicas", "")], "name string, topic string")
+    of_topic = spark.createDataFrame([("min.insync.replicas", "orders")], "name string, topic string")
+    broker = spark.createDataFrame([(1,)], "broker_id int")
+    kraft, zookeeper = profile_for("4.1.0"), profile_for("2.8.2")
+    cases = {
+        (kraft, setting, broker): True, (kraft, of_topic, broker): False, (kraft, setting, broker.limit(0)): False,
+        (zookeeper, of_topic, broker.limit(0)): True,
+        (kraft.what_if(has_outsiders=False), setting.limit(0), broker.limit(0)): True,
+    }  # fmt: skip
+
+    found = [is_told({SETTINGS.name: s, BROKER_REGISTRATIONS.name: b}, profile) for profile, s, b in cases]
+
+    assert found == list(cases.values())

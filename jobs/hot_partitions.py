@@ -23,22 +23,22 @@ def stretches_to_replay(landed: Landed, profile: Profile, assigned: DataFrame) -
 
     `assigned` is `replay.assignment.assignments`.
     """
-    if not may_be_cut(profile) or not is_told(landed, profile):
+    if not may_be_cut(profile):
         return None
     conf = landed[FETCH_EVENTS.name].sparkSession.conf
     least = int(conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
     hot = hot_partitions(request_counts(landed, assigned).localCheckpoint(), least, profile)
-    return None if hot.isEmpty() else hot_stretches(landed, hot)
+    return hot_stretches(landed, hot) if not hot.isEmpty() and is_told(landed, profile) else None
 
 
 def is_told(landed: Landed, profile: Profile) -> bool:
     """Whether lines tell what bears on the HW of a small ISR: else its doubts (`replay.states.doubts`) reach far."""
     if not profile.has_outsiders:
         return True
-    settings = landed[SETTINGS.name].where((F.col(C.NAME) == MIN_ISR_SETTING) & (F.col(C.TOPIC) == ""))
-    asks_brokers = profile.eligibility or profile.fenced_may_not_join
-    untold = (
-        landed[BROKER_REGISTRATIONS.name] if asks_brokers else None,
-        settings if profile.min_isr_gate else None,
-    )
-    return all(rows is None or not rows.isEmpty() for rows in untold)
+    asked = []
+    if profile.eligibility or profile.fenced_may_not_join:
+        asked.append(landed[BROKER_REGISTRATIONS.name])
+    if profile.min_isr_gate:
+        is_of_brokers = (F.col(C.NAME) == MIN_ISR_SETTING) & (F.col(C.TOPIC) == "")
+        asked.append(landed[SETTINGS.name].where(is_of_brokers))
+    return not any(rows.isEmpty() for rows in asked)

@@ -116,14 +116,14 @@ def is_still_awaited(then: Column, profile: Profile) -> Column:
     return F.coalesce(waits, F.lit(False))
 
 
-def is_read(leader_id: Column) -> Column:
+def is_read() -> Column:
     """Return `is_accepted` without what was parked for a partition that the leader's metadata did not have.
 
     Beside ZooKeeper a partition comes into the metadata after its leader was told to lead, and is gone from them before
     its log is deleted. A fetch that was read before ends with the log (`ReplicaManager.stopReplicas` completes what
     waits for it); one that was not ends with the others in it. All by one broker's clock.
     """
-    role = F.try_element_at(F.col(NEXT_ROLES), leader_id)
+    role = F.try_element_at(F.col(NEXT_ROLES), F.col(C.BROKER_ID))
     ends_with_log = role["leo"].isNull() & (F.abs(role["us"] - F.col(N.RESPONSE_US)) <= CLOCKS_APART_US)
     was_read = F.col("is_accepted") & F.coalesce(ends_with_log, F.lit(False))
     is_unknown = F.col(C.ERROR_CODE) == UNKNOWN_TOPIC_OR_PARTITION

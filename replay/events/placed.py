@@ -55,7 +55,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         N.PARTITION_NUMBER,
         F.expr(f"shiftleft(1, size({SLOTS})) - 1").alias(N.EVERY_MASK),
         F.when(F.size(LOADS) > 0, _loaded_us()).alias(N.LOADED_US),
-        is_read(F.col("mine")[C.LEADER_ID]).alias("is_accepted"),
+        is_read().alias("is_accepted"),
         next_role().alias(N.NEXT_ROLE),
         reached().alias(REACHED),
     )

@@ -140,9 +140,11 @@ def _same_hw() -> Column:
     nothing.
     """
     found, stood = F.col("found_hw"), F.col("stood_hw")
-    agree = [found[c] == stood[c] for c in (C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET)]
-    is_exact = stood[C.EXACTNESS] != Exactness.BOUNDED.value
-    return (found[C.EXACTNESS] == Exactness.BOUNDED.value) | (is_exact & agree[0] & agree[1])
+    bounded = Exactness.BOUNDED.value
+    agree = (found[C.HIGH_WATERMARK] == stood[C.HIGH_WATERMARK]) & (
+        found[C.LAST_STABLE_OFFSET] == stood[C.LAST_STABLE_OFFSET]
+    )
+    return (found[C.EXACTNESS] == bounded) | ((stood[C.EXACTNESS] != bounded) & agree)
 
 
 def _untold_min_isr(tail: DataFrame, settled: Settled) -> DataFrame:

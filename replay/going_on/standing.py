@@ -9,14 +9,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.events.acceptance import ACCEPTED, CERTAINLY_READ, CLEAN, DIVERGING
+from replay.events.acceptance import CERTAINLY_READ, CLEAN, DIVERGING
 from schemas import columns as C
 
 _ANSWERED = f"{CLEAN} AND {C.RECORDS_SIZE} >= 0"
 """SQL: the response told the fetcher of the partition."""
-_LAST = {
-    "fetched": "true", "accepted": ACCEPTED, "read": CERTAINLY_READ, "answered": _ANSWERED, "diverging": DIVERGING,
-}  # fmt: skip
+_LAST = {"fetched": "true", "accepted": CERTAINLY_READ, "answered": _ANSWERED, "diverging": DIVERGING}
 LED = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID)
 FETCHER = (*C.REPLICA_KEY, C.BROKER_ID)
 

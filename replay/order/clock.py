@@ -111,7 +111,7 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
                 of_replica.rowsBetween(FIRST, -1),
             ),
         }
-    )
+    ).withColumn(N.UNHEARD_OFFSET, F.when(fetch, unheard_offset(F.col("then"))).otherwise(UNKNOWN_OFFSET))
     then = F.col("then")
     goes_on = F.coalesce(_is_of_same(then), F.lit(False))
     next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH], profile)
@@ -122,8 +122,7 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
             N.NEXT_FETCH_US: F.when(fetch & goes_on & ~has_ended, then["us"]),
             N.HEARD_NS: _heard_ns(F.col("heard")),
             # What was taken by a fetch that is missing in between, this response did not bring.
-            N.FOLLOWER_LEO: F.when(fetch, _leo_after(F.when(~_is_missing_before(then), next_leo))),
-            N.UNHEARD_OFFSET: F.when(fetch, unheard_offset(then)).otherwise(UNKNOWN_OFFSET),
+            N.FOLLOWER_LEO: F.when(fetch, _leo_after(F.when(F.col(N.UNHEARD_OFFSET) < 0, next_leo))),
             N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late() | is_still_awaited(then, profile)),
         }
     )
@@ -133,11 +132,6 @@ def _with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
         N.IS_TAKEN: F.col(N.IS_TAKEN) & ~((F.col(N.UNHEARD_OFFSET) < 0) & _has_not_grown(goes_on)),
     }
     return known.withColumns(responses).drop("then", "heard")
-
-
-def _is_missing_before(then: Column) -> Column:
-    """Return whether a fetch is missing between the event and the replica's next one."""
-    return F.coalesce(unheard_offset(then) >= 0, F.lit(False))
 
 
 def _heard_ns(heard: Column) -> Column:

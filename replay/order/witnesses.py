@@ -53,9 +53,9 @@ def _is_unexplained() -> Column:
     Nothing of the leader's tenure ever does, or the next that raises it at all comes long after the response.
     """
     proven, rise = F.col(C.LAST_OFFSET) + 1, F.col("next_rise")
-    too_late = rise["ns"] > (F.col(N.RESPONSE_US) + LATE_US + rise["local_us"]) * NS_PER_US
+    is_late = rise["ns"] > (F.col(N.RESPONSE_US) + LATE_US + rise["local_us"]) * NS_PER_US
     never = proven > F.col("highest")
-    too_late = (proven > F.col(C.HIGH_WATERMARK)) & F.coalesce(too_late, F.lit(False))
+    too_late = (proven > F.col(C.HIGH_WATERMARK)) & F.coalesce(is_late, F.lit(False))
     is_answered = (F.col(C.ACKS) == ALL_ACKS) & (F.col(C.ERROR_CODE) == 0)
     return F.coalesce(is_answered & (never | too_late), F.lit(False))
 

@@ -158,9 +158,9 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
         variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(remote, F.lit(UNKNOWN_OFFSET))
         variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(is_anew, F.lit(False))
         variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))
-    with_state = (
-        _with_raised(ordered.withColumns(variables), slots) if has_witnesses else ordered.withColumns(variables)
-    )
+    with_state = ordered.withColumns(variables)
+    if has_witnesses:
+        with_state = _with_raised(with_state, slots)
     of_fetcher = F.lit(None)
     for i in range(slots):
         of_fetcher = F.when(F.col(N.SLOT) == i, F.col(slot_column(N.REMOTE_LEO_BEFORE, i))).otherwise(of_fetcher)
@@ -178,8 +178,8 @@ def _with_raised(states: DataFrame, slots: int) -> DataFrame:
         [F.col(slot_column(name, i)) for i in range(slots)] for name in (N.REMOTE_LEO_BOUND, C.REMOTE_LEO)
     )
     raised = [
-        F.when(bound > remote, 1 << i).otherwise(0)
-        for i, (bound, remote) in enumerate(zip(bounds, remotes, strict=True))
+        F.when(least > remote, 1 << i).otherwise(0)
+        for i, (least, remote) in enumerate(zip(bounds, remotes, strict=True))
     ]
     known = {slot_column(C.REMOTE_LEO, i): F.greatest(bounds[i], remotes[i]) for i in range(slots)}
     return states.withColumns({N.RAISED_MASK: sum(raised, F.lit(0)), **known}).drop(

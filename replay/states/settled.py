@@ -69,15 +69,19 @@ def settled_leaderships(leader_timeline: DataFrame, since_us: int | Column) -> D
     stated = (F.col(C.EXACTNESS) == Exactness.STATED.value) & (F.col(C.EVENT_TYPE) != EventType.WITNESS.value)
     by_then = F.max(F.when(up_to(since_us, C.EVENT_TIME), F.col(C.HIGH_WATERMARK)))
     started = F.min_by(C.HIGH_WATERMARK, C.EVENT_SEQ)
-    return (
-        leader_timeline.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, incarnation_of(C.EVENT_SEQ).alias(N.INCARNATION))
+    numbered = leader_timeline.withColumn(N.INCARNATION, incarnation_of(C.EVENT_SEQ))
+    # By themselves: a struct among the aggregates of all rows would have Spark sort these.
+    begun = numbered.where(begins()).groupBy(*C.PARTITION_KEY, *_LEADERSHIP).agg(
+        F.max_by(begin_state(), C.EVENT_SEQ).alias(BEGUN)
+    )  # fmt: skip
+    came_to = (
+        numbered.groupBy(*C.PARTITION_KEY, *_LEADERSHIP)
         .agg(
             F.max(C.EVENT_SEQ).alias(LAST_SEQ),
             F.max_by(C.EVENT_TIME, C.EVENT_SEQ).alias(LAST_AT),
             F.max(C.HIGH_WATERMARK).alias(SETTLED_HW),
             F.max(F.when(F.col(C.LOG_START_OFFSET) >= 0, F.col(C.LOG_START_OFFSET))).alias(SETTLED_LOG_START),
             F.when(by_then > started, by_then).alias(RISEN_BY_THEN),
-            F.max_by(begin_state(), F.when(begins(), F.col(C.EVENT_SEQ))).alias(BEGUN),
             F.max(F.when(exact, F.col(C.EVENT_SEQ))).alias("exact_seq"),
             F.max(F.when(stated, F.col(C.EVENT_SEQ))).alias("stated_seq"),
             F.max(F.when(stated, F.col(C.HIGH_WATERMARK))).alias("stated_hw"),
@@ -87,6 +91,7 @@ def settled_leaderships(leader_timeline: DataFrame, since_us: int | Column) -> D
         .withColumn(SETTLED_IS_STATED, F.coalesce(F.expr(f"is_last AND stated_hw = {SETTLED_HW}"), F.lit(False)))
         .drop("exact_seq", "stated_seq", "stated_hw", "is_last")
     )
+    return came_to.join(F.broadcast(begun), C.on_partition(*_LEADERSHIP), "left")
 
 
 def with_risen(begun: DataFrame, settled: Settled) -> DataFrame:

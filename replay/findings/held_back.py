@@ -45,18 +45,22 @@ def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
-    """One row per stretch with the same HW below the LEO, with what was last known in it."""
-    # Between bounds the HW is behind where it surely is. A killed process ends no stretch: the next leader does.
+def is_behind() -> Column:
+    """Return whether the HW is below the LEO after an event; between bounds, whether it surely is."""
+    # A killed process ends no stretch: the next leader does.
     high = F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.col(C.HIGH_WATERMARK)).otherwise(
         F.col(C.HIGH_WATERMARK_HIGH)
     )
-    is_behind = (F.col(C.HIGH_WATERMARK) >= 0) & (high < F.col(C.LOG_END_OFFSET_LOW))
-    state = F.struct(is_behind.alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
+    return (F.col(C.HIGH_WATERMARK) >= 0) & (high < F.col(C.LOG_END_OFFSET_LOW))
+
+
+def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
+    """One row per stretch with the same HW below the LEO, with what was last known in it."""
+    state = F.struct(is_behind().alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
     is_change = ~F.lag(state).over(epoch_in_order()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.
     marked = leader_timeline.withColumns(
-        {"is_behind": is_behind, "is_change": is_change, "next_at": F.lead(C.EVENT_TIME).over(timeline())}
+        {"is_behind": is_behind(), "is_change": is_change, "next_at": F.lead(C.EVENT_TIME).over(timeline())}
     )
     numbered = marked.withColumn(
         "stretch", F.sum(F.col("is_change").cast("int")).over(epoch_in_order().rowsBetween(FIRST, NOW))

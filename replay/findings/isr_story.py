@@ -9,14 +9,16 @@ from replay.findings.elections import members
 from replay.findings.finding import finding, seconds, text, until
 from replay.windows import timeline
 from schemas import columns as C
-from schemas.kinds import IncidentKind, Severity
+from schemas.kinds import EventType, IncidentKind, Severity
 
 _BEFORE = "isr_before"
 
 
 def isr_steps(leader_timeline: DataFrame) -> DataFrame:
     """One row per change of the committed ISR as leaders knew it, with `isr_before`, elections' changes included."""
-    known = leader_timeline.where(F.col(C.ISR).isNotNull()).select(
+    # Between lines that tell of it an ISR stays; one that is inferred is another after any event.
+    told = F.col(C.EVENT_TYPE).isin(EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value)
+    known = leader_timeline.where(F.col(C.ISR).isNotNull() & (told | F.col(C.IS_ISR_INFERRED))).select(
         *C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET,
         C.HIGH_WATERMARK, F.array_sort(C.ISR).alias(C.ISR), C.REMOTE_LEO_MAP,
     )  # fmt: skip

@@ -40,31 +40,53 @@ LEADS = "leads"
 FIRST_AT = "first_at"
 """timestamp: when it first did, by the clock of that epoch's leader."""
 SPAN = (*C.EPOCH_KEY, NUMBER)
+_LAST_SEQ = "last_seq"
 
 
 def spans(leader_timeline: DataFrame) -> DataFrame:
     """One row per leadership: `SPAN`, capture_id, leader_id, started_at and what its columns above say."""
+    numbered = _numbered(leader_timeline)
+    led = _reached(numbered)
+    at_begin = numbered.where(_begins()).groupBy(*SPAN).agg(F.max(C.ISR).alias(START_ISR))
+    last = F.broadcast(led.select(*C.EPOCH_KEY, F.col(_LAST_SEQ).alias(C.EVENT_SEQ), NUMBER))
+    at_end = leader_timeline.select(
+        *C.EPOCH_KEY, C.EVENT_SEQ, F.coalesce(C.MAXIMAL_ISR, C.ISR).alias(END_ISR)
+    ).join(last, C.on_partition(C.LEADER_EPOCH, C.EVENT_SEQ)).drop(C.EVENT_SEQ)  # fmt: skip
+    of_span = C.on_partition(C.LEADER_EPOCH, NUMBER)
+    return led.drop(_LAST_SEQ).join(F.broadcast(at_begin), of_span, "left").join(F.broadcast(at_end), of_span, "left")
+
+
+def _reached(numbered: DataFrame) -> DataFrame:
+    """One row per leadership: what a number says of it.
+
+    Grouped by capture first: for the least of texts, as for an array, Spark would sort all events.
+    """
     begins = _begins()
     is_request = F.col(C.EVENT_TYPE).isin(EventType.APPEND.value, EventType.FETCH.value)
     known_leo = begins & (F.col(C.LOG_END_OFFSET) >= 0)
-    return (
-        _numbered(leader_timeline)
-        .groupBy(*SPAN)
-        .agg(
-            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
-            F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
-            F.coalesce(F.min(F.when(begins, F.col(C.EVENT_TIME))), F.min(C.EVENT_TIME)).alias(C.STARTED_AT),
-            # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
-            F.max(F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH))).alias(START_LEO),
-            F.max(F.when(begins, F.col(C.HIGH_WATERMARK))).alias(START_HW),
-            F.max(C.LOG_END_OFFSET).alias(END_LEO),
-            F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
-            F.max(F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH)).alias(C.HIGH_WATERMARK_HIGH),
-            F.max(C.LOG_START_OFFSET).alias(C.LOG_START_OFFSET),
-            F.max(F.when(begins, F.col(C.ISR))).alias(START_ISR),
-            F.max_by(F.coalesce(C.MAXIMAL_ISR, C.ISR), C.EVENT_SEQ).alias(END_ISR),
-            F.count_if(is_request).alias(REQUESTS),
-        )
+    greatest = {
+        # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
+        START_LEO: F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH)),
+        START_HW: F.when(begins, F.col(C.HIGH_WATERMARK)),
+        END_LEO: F.col(C.LOG_END_OFFSET),
+        C.HIGH_WATERMARK: F.col(C.HIGH_WATERMARK),
+        C.HIGH_WATERMARK_HIGH: F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH),
+        C.LOG_START_OFFSET: F.col(C.LOG_START_OFFSET),
+        _LAST_SEQ: F.col(C.EVENT_SEQ),
+    }
+    of_capture = numbered.groupBy(*SPAN, C.CAPTURE_ID).agg(
+        F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
+        F.min(F.when(begins, F.col(C.EVENT_TIME))).alias("began_at"),
+        F.min(C.EVENT_TIME).alias(C.STARTED_AT),
+        F.count_if(is_request).alias(REQUESTS),
+        *[F.max(value).alias(name) for name, value in greatest.items()],
+    )
+    return of_capture.groupBy(*SPAN).agg(
+        F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
+        F.max_by(C.LEADER_ID, _LAST_SEQ).alias(C.LEADER_ID),
+        F.coalesce(F.min("began_at"), F.min(C.STARTED_AT)).alias(C.STARTED_AT),
+        F.sum(REQUESTS).alias(REQUESTS),
+        *[F.max(name).alias(name) for name in greatest],
     )
 
 
@@ -91,8 +113,13 @@ def at_both_ends(leader_timeline: DataFrame) -> DataFrame:
 
 def _numbered(leader_timeline: DataFrame) -> DataFrame:
     """Return the events with `number`: what comes before the first that begins a leadership is of the first."""
-    so_far = epoch_in_order().rowsBetween(FIRST, NOW)
-    return leader_timeline.withColumn(NUMBER, F.greatest(F.lit(1), F.sum(_begins().cast("int")).over(so_far)))
+    begun = leader_timeline.where(_begins()).groupBy(*C.EPOCH_KEY).agg(F.collect_list(C.EVENT_SEQ).alias("begun"))
+    # Of few epochs, those whose leader's process started anew: all others need no order.
+    several = F.broadcast(begun.where(F.size("begun") > 1))
+    so_far = F.size(F.filter("begun", lambda seq: seq <= F.col(C.EVENT_SEQ)))
+    known = leader_timeline.join(several, C.on_partition(C.LEADER_EPOCH), "left")
+    number = F.when(F.col("begun").isNull(), 1).otherwise(F.greatest(F.lit(1), so_far))
+    return known.withColumn(NUMBER, number).drop("begun")
 
 
 def _begins() -> Column:
@@ -109,8 +136,10 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFra
     took_part = leads | (F.col(C.REMOTE_LEO) >= 0)
     leo = F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH).alias(C.LOG_END_OFFSET)
     of_replica = (*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH)
-    own_hw = F.struct(C.EVENT_SEQ, F.col(C.HIGH_WATERMARK).alias("hw")).alias(OWN_HW)
-    asked = (C.REMOTE_LEO, own_hw, leads.alias(LEADS), F.col(C.VALID_FROM).alias(FIRST_AT))
+    asked = (
+        C.REMOTE_LEO, C.EVENT_SEQ, F.col(C.HIGH_WATERMARK).alias(OWN_HW), leads.alias(LEADS),
+        F.col(C.VALID_FROM).alias(FIRST_AT),
+    )  # fmt: skip
     heard = replica_timeline.where(took_part).select(*of_replica, leo, *asked)
     in_order = epoch_in_order()
     joined = F.array_except(C.ISR, F.lag(C.ISR).over(in_order))
@@ -128,7 +157,7 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFra
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
             F.max(C.REMOTE_LEO).alias(HELD_UP_TO),
             F.min(C.REMOTE_LEO).alias(ASKED_FROM),
-            F.max(OWN_HW)["hw"].alias(OWN_HW),
+            F.max_by(OWN_HW, C.EVENT_SEQ).alias(OWN_HW),
             F.bool_or(LEADS).alias(LEADS),
             F.min(FIRST_AT).alias(FIRST_AT),
         )

@@ -21,6 +21,11 @@ def led(*events: Given, **more: Any) -> Rows:
     return {T.LEADER_TIMELINE: [{**row, **more} for row in events]}
 
 
+def changed_isr(epoch: int, seq: int, leo: int, hw: int, **more: Any) -> Given:
+    """A change of the committed ISR."""
+    return event(epoch, seq, leo, hw, event_type="ISR_CHANGE", **more)
+
+
 def changes(*epochs: tuple[int, int, int], **more: Any) -> list[Given]:
     """Lines of leader changes: epoch, the broker that wrote the line, and the leader it names."""
     return [became_leader(e, broker, leader_id=leader, **more) for e, broker, leader in epochs]
@@ -112,8 +117,8 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
         }],
     },
     "isr": led(
-        event(0, 1, 5, 5), event(0, 2, 5, 5, isr=[1, 2], is_under_min_isr=False),
-        event(0, 3, 5, 5, isr=[1], is_under_min_isr=True), event(0, 8, 5, 5),
+        event(0, 1, 5, 5), changed_isr(0, 2, 5, 5, isr=[1, 2], is_under_min_isr=False),
+        changed_isr(0, 3, 5, 5, isr=[1], is_under_min_isr=True), changed_isr(0, 8, 5, 5),
     ),
     "stalled": led(event(0, 1, 5, 5), event(0, 2, 9, 5, **HELD_UP), event(0, 4, 9, 9)),
     "stale": led(
@@ -222,7 +227,7 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
     "leo_unknown": led(event(0, 1, 0, 0), event(0, 2, 10, 10), event(1, 1, -1, 5)),
     # The clock of the next leader is behind by some seconds.
     "clock_behind": led(
-        event(0, 1, 5, 5, isr=[1, 2]), event(0, 7, 9, 5, isr=[1], is_under_min_isr=True),
+        event(0, 1, 5, 5, isr=[1, 2]), changed_isr(0, 7, 9, 5, isr=[1], is_under_min_isr=True),
         event(0, 9, 9, 5, isr=[1], is_under_min_isr=True), event(1, 1, 9, 9, isr=[1, 2], event_time=at(5)),
     ) | {
         T.LEADER_CHANGES: [*changes((0, 1, 1), (1, 1, -1)), became_leader(2, 2, event_time=at(6))],

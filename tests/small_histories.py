@@ -11,9 +11,10 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from jobs.keeping import keeping
+from replay.findings.contacts import contacts
 from replay.findings.cutters import with_last_contact
 from replay.findings.losses import losses
-from replay.findings.spans import contacts, spans
+from replay.findings.spans import spans
 from replay.keep import Keep
 from schemas import tables as T
 from tests.checked_rows import Given, became_leader

@@ -10,8 +10,9 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from replay.events.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_batches, silent_changes
+from replay.findings.contacts import contacts
 from replay.findings.silent_cuts import silent_truncations
-from replay.findings.spans import contacts, spans
+from replay.findings.spans import spans
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind as S

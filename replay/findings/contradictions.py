@@ -17,7 +17,7 @@ from schemas.kinds import ChangeKind, IncidentKind, Method, Severity
 
 
 def contradictions(landed: Mapping[str, DataFrame], took_part: DataFrame, truncations: DataFrame) -> list[DataFrame]:
-    """The findings, a frame each; `took_part` is `spans.contacts`."""
+    """The findings, a frame each; `took_part` is `contacts.contacts`."""
     return [
         two_leaders(landed),
         strange_isr_members(landed),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.findings.spans import FIRST_AT
+from replay.findings.contacts import FIRST_AT
 from schemas import columns as C
 
 SEEN_IN = "seen_in"
@@ -14,7 +14,7 @@ _CLOCKS_APART = "INTERVAL 5 SECONDS"
 
 
 def with_last_contact(truncations: DataFrame, took_part: DataFrame) -> DataFrame:
-    """Return the truncations with `seen_in`; `took_part` is `spans.contacts`.
+    """Return the truncations with `seen_in`; `took_part` is `contacts.contacts`.
 
     In the epoch of the cut itself the times decide: a former leader cuts before it first fetches, and what it cuts is
     its own; one that has fetched, and restarts without its tail, cuts what that epoch's leader has.

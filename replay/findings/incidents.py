@@ -12,6 +12,7 @@ from functools import reduce
 from pyspark.sql import DataFrame
 
 from replay.findings.consumers import reads_of_lost_records
+from replay.findings.contacts import contacts
 from replay.findings.contradictions import contradictions
 from replay.findings.cuts import cuts_below_high_watermark
 from replay.findings.cutters import with_last_contact
@@ -22,7 +23,7 @@ from replay.findings.isr_story import isr_changes, isr_steps, times_under_min_is
 from replay.findings.loss_ledger import loss_findings
 from replay.findings.losses import losses
 from replay.findings.silent_cuts import silent_truncations
-from replay.findings.spans import contacts, spans
+from replay.findings.spans import spans
 from replay.findings.stale_members import longest_wait_ms, stale_isr_members
 from replay.findings.stalls import STALL_MS, stalled_high_watermarks
 from replay.findings.suspects import IS_BOUNDED, MAY_BE_STALE, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects

@@ -49,7 +49,7 @@ def losses(
 ) -> DataFrame:
     """One row per range gone and class: `LOSS`, kind, `why_unknown` and what is known of both leaderships.
 
-    `led` is `spans.spans`, `took_part` `spans.contacts`, `truncations` have `cutters.SEEN_IN`.
+    `led` is `spans.spans`, `took_part` `contacts.contacts`, `truncations` have `cutters.SEEN_IN`.
     """
     split = _with_split(_with_previous(led), took_part)
     gone = _with_end(split, truncations)

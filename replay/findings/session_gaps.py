@@ -55,7 +55,9 @@ def _requests(fetches: DataFrame) -> DataFrame:
     Its number, `row_before`: the greatest of a row before it, `runs_until`: the greatest up to which a run goes that
     begins with it, `has_failed`: whether every partition that it has a row of was answered with an error.
     """
-    in_session = fetches.where((F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) > 0) & (F.col(C.REPLICA_ID) >= 0))
+    in_session = _of_sessions_with_missing_numbers(
+        fetches.where((F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) > 0) & (F.col(C.REPLICA_ID) >= 0))
+    )
     of_partition = Window.partitionBy(*_SESSION, C.TOPIC, C.TOPIC_ID, C.PARTITION).orderBy(C.SESSION_EPOCH)
     is_unnamed = F.col(C.IS_IMPLIED) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0)
     around = in_session.withColumn("ends_run_at", F.when(is_unnamed, F.col(C.SESSION_EPOCH))).withColumns(
@@ -71,3 +73,11 @@ def _requests(fetches: DataFrame) -> DataFrame:
         F.max("runs_until").alias("runs_until"),
         F.bool_and(F.col(C.ERROR_CODE) > 0).alias("has_failed"),
     )
+
+
+def _of_sessions_with_missing_numbers(in_session: DataFrame) -> DataFrame:
+    """Return the rows of the sessions that have a gap at all: only these need to be put in order."""
+    numbers = in_session.select(*_SESSION, C.SESSION_EPOCH).distinct().groupBy(*_SESSION)
+    lasted = F.max(C.SESSION_EPOCH) - F.min(C.SESSION_EPOCH) + 1
+    missing = numbers.agg((lasted > F.count(C.SESSION_EPOCH)).alias("is_missing")).where("is_missing")
+    return in_session.join(F.broadcast(missing.drop("is_missing")), [*map(str, _SESSION)], "left_semi")

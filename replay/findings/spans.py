@@ -10,9 +10,8 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.windows import FIRST, NOW, epoch_in_order
 from schemas import columns as C
-from schemas.kinds import EventType, Role
+from schemas.kinds import EventType
 
 NUMBER = "number"
 """int: leaderships of one leader epoch from 1: the leader's process may restart and keep its epoch."""
@@ -29,16 +28,6 @@ END_ISR = "end_isr"
 """array<int>: the committed ISR when it began; the widest the leader knew of at its end, joining replicas included."""
 REQUESTS = "requests"
 """bigint: appends and fetches of the leadership that the capture shows."""
-HELD_UP_TO = "held_up_to"
-"""bigint: the highest LEO that requests to, or of, a replica prove; NULL where none do."""
-ASKED_FROM = "asked_from"
-"""bigint: the lowest of them: what the replica first asked for, if it never asked for less."""
-OWN_HW = "own_high_watermark"
-"""bigint: the last HW that the replica itself is known to have had there, at least; -1 unknown."""
-LEADS = "leads"
-"""boolean: a replica led in the leader epoch, and did not only fetch."""
-FIRST_AT = "first_at"
-"""timestamp: when it first did, by the clock of that epoch's leader."""
 SPAN = (*C.EPOCH_KEY, NUMBER)
 _LAST_SEQ = "last_seq"
 
@@ -124,41 +113,3 @@ def _numbered(leader_timeline: DataFrame) -> DataFrame:
 
 def _begins() -> Column:
     return F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-
-
-def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFrame:
-    """One row per replica and leader epoch it led or fetched successfully in, with the LEO it came to.
-
-    And `leads`, `held_up_to`, `asked_from`, `own_high_watermark` and `first_at`.
-    Where no request is logged, the ISR tells who fetched: who joined it, and who was in it to the epoch's end.
-    """
-    leads = F.col(C.ROLE) == Role.LEADER.value
-    took_part = leads | (F.col(C.REMOTE_LEO) >= 0)
-    leo = F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH).alias(C.LOG_END_OFFSET)
-    of_replica = (*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH)
-    asked = (
-        C.REMOTE_LEO, C.EVENT_SEQ, F.col(C.HIGH_WATERMARK).alias(OWN_HW), leads.alias(LEADS),
-        F.col(C.VALID_FROM).alias(FIRST_AT),
-    )  # fmt: skip
-    heard = replica_timeline.where(took_part).select(*of_replica, leo, *asked)
-    in_order = epoch_in_order()
-    joined = F.array_except(C.ISR, F.lag(C.ISR).over(in_order))
-    is_last = F.lead(C.EVENT_SEQ).over(in_order).isNull()
-    members = leader_timeline.where(F.col(C.ISR).isNotNull()).withColumn(
-        "members", F.when(is_last, F.col(C.ISR)).otherwise(joined)
-    )
-    unheard = F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)
-    told = members.where(unheard).withColumn(C.REPLICA_ID, F.explode("members"))
-    unled = told.select(*of_replica, leo, F.lit(False).alias(LEADS), F.col(C.EVENT_TIME).alias(FIRST_AT))
-    return (
-        heard.unionByName(unled, allowMissingColumns=True)
-        .groupBy(*of_replica)
-        .agg(
-            F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
-            F.max(C.REMOTE_LEO).alias(HELD_UP_TO),
-            F.min(C.REMOTE_LEO).alias(ASKED_FROM),
-            F.max_by(OWN_HW, C.EVENT_SEQ).alias(OWN_HW),
-            F.bool_or(LEADS).alias(LEADS),
-            F.min(FIRST_AT).alias(FIRST_AT),
-        )
-    )

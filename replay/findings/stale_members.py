@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, seconds, text
 from replay.profile import Profile
-from replay.windows import FIRST, LAST, NOW, epoch_in_order
+from replay.windows import FIRST, NOW, epoch_in_order
 from schemas import columns as C
 from schemas.kinds import EventType, IncidentKind, Severity
 
@@ -26,21 +26,19 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
     leader's LEO stays (KAFKA-7152), and while a change is in flight no other is proposed.
     """
     wait = longest_wait_ms(profile)
-    leader_timeline = _heard(leader_timeline)
-    late = _not_caught_up(leader_timeline, wait)
-    before = F.lag(C.EVENT_TIME).over(epoch_in_order())
-    events = leader_timeline.where(F.col(C.ISR).isNotNull()).select(
-        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.CAPTURE_ID, C.LEADER_ID, C.LOG_END_OFFSET, C.ISR, C.MAXIMAL_ISR,
-        C.REMOTE_LEO_MAP,
-        (F.unix_millis(C.EVENT_TIME) - F.unix_millis(before)).alias("silence"),
-    )  # fmt: skip
+    heard = _heard(leader_timeline)
+    # Joined before anything is put in order: of epochs without such a stretch nothing is read.
+    of_late = heard.join(F.broadcast(_not_caught_up(heard, wait)), C.on_partition(C.LEADER_EPOCH))
+    before = F.lag(C.EVENT_TIME).over(epoch_in_order("who", "caught_up"))
+    events = of_late.where(F.col(C.ISR).isNotNull()).withColumn(
+        "silence", F.unix_millis(C.EVENT_TIME) - F.unix_millis(before)
+    )
     remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col("who"))
     settled = F.size(C.MAXIMAL_ISR) == F.size(C.ISR)
     behind = F.array_contains(C.ISR, F.col("who")) & (remote < F.col(C.LOG_END_OFFSET)) & settled
     within = (F.col(C.EVENT_TIME) > F.col("caught_up")) & (F.col(C.EVENT_TIME) <= F.col("until"))
     stretches = (
-        events.join(F.broadcast(late), C.on_partition(C.LEADER_EPOCH))
-        .where(within & behind)
+        events.where(within & behind)
         .groupBy(*_MEMBER, "caught_up")
         .agg(
             F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
@@ -65,9 +63,8 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
 def _heard(leader_timeline: DataFrame) -> DataFrame:
     """The events of leader epochs whose requests are all logged: of others nothing shows who was caught up."""
     is_known = F.col(C.LOG_END_OFFSET_LOW) == F.col(C.LOG_END_OFFSET_HIGH)
-    epoch = Window.partitionBy(*C.EPOCH_KEY).rowsBetween(FIRST, LAST)
-    told = leader_timeline.withColumn("is_heard", F.bool_and(is_known).over(epoch))
-    return told.where("is_heard").drop("is_heard")
+    in_part = leader_timeline.where(~is_known).select(*C.EPOCH_KEY).distinct()
+    return leader_timeline.join(F.broadcast(in_part), C.on_partition(C.LEADER_EPOCH), "left_anti")
 
 
 def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
@@ -79,20 +76,31 @@ def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
         *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin.alias("is_begin"),
         F.explode(F.when(is_begin, others).otherwise(F.array(C.REPLICA_ID))).alias("who"),
     )  # fmt: skip
-    shown = heard.withColumn("shown", _caught_up())
-    rising = shown.withColumn("caught_up", F.max("shown").over(epoch_in_order("who").rowsBetween(FIRST, NOW)))
+    of_member = epoch_in_order("who")
+    shown = heard.withColumns({"shown": _caught_up(), "is_last": F.lead(C.EVENT_SEQ).over(of_member).isNull()})
     # A later fetch that catches up ends the stretch, a fetch that does not goes on with it.
-    ends = Window.partitionBy(*_MEMBER).orderBy("caught_up")
-    per_stand = rising.where(F.col("caught_up").isNotNull()).groupBy(*_MEMBER, "caught_up").agg(
-        F.min(C.EVENT_TIME).alias("first_at")
-    )  # fmt: skip
+    stands = shown.withColumns(
+        {
+            "stood": F.max("shown").over(of_member.rowsBetween(FIRST, -1)),
+            "stands": F.max("shown").over(of_member.rowsBetween(FIRST, NOW)),
+        }
+    )
+    is_over = (F.col("stands") > F.col("stood")) & _is_longer(C.EVENT_TIME, "stood", wait_ms)
+    ended = F.when(is_over, _stretch("stood", F.col(C.EVENT_TIME)))
+    at_end = F.when(F.col("is_last"), _stretch("stands", F.lit(None).cast("timestamp")))
+    each = stands.where(F.col("is_last") | is_over).select(*_MEMBER, F.explode(F.array(ended, at_end)).alias("it"))
     last = leader_timeline.groupBy(*C.EPOCH_KEY).agg(F.max(C.EVENT_TIME).alias("last_at"))
-    stretches = per_stand.withColumn("until", F.lead("first_at").over(ends)).join(last, C.on_partition(C.LEADER_EPOCH))
-    until = F.coalesce("until", "last_at")
-    return (
-        stretches.where(F.unix_millis(until) - F.unix_millis("caught_up") > wait_ms)
-        .select(*_MEMBER, "caught_up", until.alias("until"))
-    )  # fmt: skip
+    known = each.select(*_MEMBER, "it.*").join(last, C.on_partition(C.LEADER_EPOCH))
+    stretches = known.withColumn("until", F.coalesce("until", "last_at"))
+    return stretches.where(_is_longer("until", "caught_up", wait_ms)).drop("last_at")
+
+
+def _stretch(since: str, until: Column) -> Column:
+    return F.struct(F.col(since).alias("caught_up"), until.alias("until"))
+
+
+def _is_longer(end: str, start: str, wait_ms: Column) -> Column:
+    return F.unix_millis(end) - F.unix_millis(start) > wait_ms
 
 
 def _caught_up() -> Column:

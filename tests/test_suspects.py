@@ -1,0 +1,127 @@
+"""Who is suspected of a long finding: nobody that has one is left out, and a busy and healthy partition is none."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql import functions as F
+
+from jobs.keeping import keeping
+from replay.findings.isr_story import times_under_min_isr
+from replay.findings.stale_members import longest_wait_ms, stale_isr_members
+from replay.findings.stalls import STALL_MS, stalled_high_watermarks
+from replay.findings.suspects import IS_BOUNDED, MAY_BE_STALE, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
+from replay.profile import profile_for
+from schemas.tables import LEADER_TIMELINE
+from tests.checked_rows import Given, at, event
+from tests.frames import rows
+from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.twin.histories import history
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+HASTY = profile_for("4.1.0").what_if(lag_time_ms=700)
+"""A member may be behind for 2.05 s: in drawn histories few are for 16 s."""
+
+
+@asked
+def drawn() -> Logs:
+    """Histories with what their faults lead to."""
+    return logs_of([history(seed) for seed in range(60, 80)], 6)
+
+
+def test_who_is_no_suspect_has_no_finding(rebuilt: Rebuilt) -> None:
+    """Of all that the tests replay: each finder finds the same in the suspects' events as in all."""
+    leaders = rebuilt.timelines.leader_timeline
+    with keeping() as keep:
+        suspected = keep(suspects(leaders, STALL_MS, longest_wait_ms(HASTY)), is_small=True)
+        looks = {
+            MAY_STALL: lambda events: stalled_high_watermarks(events, HASTY),
+            MAY_BE_STALE: lambda events: stale_isr_members(events, HASTY),
+            WAS_UNDER_MIN_ISR: times_under_min_isr,
+        }
+        for of, look in looks.items():
+            everything = sorted(map(str, look(leaders).collect()))
+            assert everything
+            assert sorted(map(str, look(only(leaders, suspected, of)).collect())) == everything
+
+
+def steps(topic: str, *, until_ms: int, stands_from: int = -1, stands_for: int = 0) -> Iterator[Given]:
+    """An append and the fetches of it every 50 ms, from `at(0)` on; for a while nobody fetches."""
+    hw = 0
+    for number, ms in enumerate(range(0, until_ms, 50), 1):
+        is_held = stands_from <= ms < stands_from + stands_for
+        hw = hw if is_held else number
+        remote = {"remote_log_end_offset": {2: hw, 3: hw}, "maximal_isr": [1, 2, 3], "topic": topic}
+        time: dict[str, Any] = {"event_time": at(ms / 1000), **remote}
+        yield event(0, 2 * number - 1, number, hw if is_held else number - 1, event_type="APPEND", **time)
+        yield event(0, 2 * number, number, hw, replica_id=2, event_type="FETCH", **time)
+
+
+def test_a_stall_is_suspected_whenever_it_begins(spark: SparkSession) -> None:
+    """One of a second, in the midst of a busy time, however it lies in the slices; one of a third of that is none."""
+    given = [
+        row
+        for begin in range(2_000, 2_500, 50)
+        for length in (1_000, 300)
+        for row in steps(f"{begin} {length}", until_ms=6_000, stands_from=begin, stands_for=length)
+    ]
+    # The HW rises with each append, and is always behind it.
+    lagging = [{**row, "high_watermark": row["log_end_offset"] - 1} for row in steps("lagging", until_ms=6_000)]
+    leaders = rows(
+        spark, LEADER_TIMELINE, *given, *[{**row, "high_watermark_high": row["high_watermark"]} for row in lagging]
+    )
+    suspected = suspects(leaders, STALL_MS, longest_wait_ms(HASTY)).where(MAY_STALL)
+
+    assert {row["topic"] for row in suspected.collect()} == {f"{begin} 1000" for begin in range(2_000, 2_500, 50)}
+    assert stalled_high_watermarks(leaders, HASTY).count() == 10
+
+
+def test_what_goes_on_at_the_end_of_an_epoch_is_suspected(spark: SparkSession) -> None:
+    """The leader is killed after an append; the next one begins seconds later, and nothing happens in between."""
+    killed = [*steps("killed", until_ms=3_000), event(0, 999, 61, 60, event_time=at(3), topic="killed")]
+    begun = [{**row, "leader_epoch": 1, "event_time": at(8)} for row in killed[:2]]
+    elected = [*steps("elected", until_ms=3_000)]
+    elected += [{**row, "leader_epoch": 1, "event_time": row["event_time"] + timedelta(seconds=3.4)} for row in elected]
+    leaders = rows(spark, LEADER_TIMELINE, *killed, *begun, *elected, *steps("goes_on", until_ms=3_000))
+
+    suspected = suspects(leaders, STALL_MS, longest_wait_ms(HASTY)).where(MAY_STALL)
+    assert [row["topic"] for row in suspected.collect()] == ["killed"]
+    assert stalled_high_watermarks(leaders, HASTY).count() == 1
+
+
+def test_a_member_behind_for_long_is_suspected(spark: SparkSession) -> None:
+    """Whenever that begins. Also one that was at the LEO by the word of a witness alone, but no leader alone."""
+    begins = range(1_000, 2_000, 50)
+    given = [row for begin in begins for row in steps(str(begin), until_ms=6_000)]
+    for row in given:
+        has_ended = row["event_time"] >= at(int(row["topic"]) / 1000 + 2.1)
+        if row["event_time"] >= at(int(row["topic"]) / 1000) and not has_ended:
+            row["remote_log_end_offset"] = {2: row["log_end_offset"], 3: 10}  # type: ignore[index]
+    witnessed = list(steps("witnessed", until_ms=6_000))
+    witnessed[20]["event_type"] = "WITNESS"  # type: ignore[index]
+    alone = [{**row, "remote_log_end_offset": {}, "topic": "alone"} for row in steps("", until_ms=6_000)]
+    leaders = rows(spark, LEADER_TIMELINE, *given, *witnessed, *alone, *steps("healthy", until_ms=6_000))
+
+    found = suspects(leaders, STALL_MS, longest_wait_ms(HASTY)).where(MAY_BE_STALE)
+    assert {row["topic"] for row in found.collect()} == {"witnessed", *map(str, begins)}
+
+
+def test_one_event_is_enough(spark: SparkSession) -> None:
+    """An ISR that is too small, or an LEO between bounds, is seen wherever it is."""
+    small, bounded = (list(steps(topic, until_ms=3_000)) for topic in ("small", "bounded"))
+    small[70]["is_under_min_isr"] = True  # type: ignore[index]
+    bounded[70]["log_end_offset_high"] = 1_000  # type: ignore[index]
+    leaders = rows(spark, LEADER_TIMELINE, *small, *bounded, *steps("healthy", until_ms=3_000))
+
+    with keeping() as keep:
+        suspected = keep(suspects(leaders, STALL_MS, F.lit(2_050.0)), is_small=True)
+        found = {of: {row["topic"] for row in suspected.where(of).collect()} for of in (WAS_UNDER_MIN_ISR, IS_BOUNDED)}
+        assert found == {WAS_UNDER_MIN_ISR: {"small"}, IS_BOUNDED: {"bounded"}}
+        assert only(leaders, suspected, IS_BOUNDED).count() == len(bounded)

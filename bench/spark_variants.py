@@ -13,7 +13,7 @@ from bench.inputs import CLUSTER
 from bench.wide import cheap
 from jobs.deliveries import landed_events
 from jobs.hot_partitions import HOT_ROWS
-from jobs.keeping import keeping
+from jobs.keeping import few_tasks, keeping, tasks_of, with_few_kept
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import whole_replay
 from schemas import columns as C
@@ -30,8 +30,9 @@ def write(target: Path, table: Table, frame: DataFrame) -> None:
 
 def engine(warehouse: Warehouse, target: Path) -> None:
     """Replay the events and write both timelines, as `tidegauge reconstruct` does."""
-    with keeping() as keep:
-        timelines = whole_replay(landed_events(warehouse, CLUSTER), keep).timelines
+    landed = landed_events(warehouse, CLUSTER)
+    with keeping() as keep, few_tasks(warehouse.spark, tasks_of(landed)):
+        timelines = whole_replay(with_few_kept(landed, keep), keep).timelines
         write(target, LEADER_TIMELINE, timelines.leader_timeline)
         write(target, REPLICA_TIMELINE, timelines.replica_timeline)
 
@@ -45,13 +46,15 @@ def in_one_piece(warehouse: Warehouse, target: Path) -> None:
 
 def floor(warehouse: Warehouse, target: Path, rows_per_event: float) -> None:
     """Read the events, shuffle and sort them once, and write as many rows of both timelines, of cheap values."""
-    in_order = _in_order(landed_events(warehouse, CLUSTER)).persist(StorageLevel.MEMORY_AND_DISK)
-    _write_plainly(target, LEADER_TIMELINE, _filled(in_order, LEADER_TIMELINE))
-    whole = int(rows_per_event)
-    number = whole + F.when(F.pmod(F.hash(*_ORDER), F.lit(1000)) < (rows_per_event - whole) * 1000, 1).otherwise(0)
-    each = in_order.withColumn(C.REPLICA_ID, F.explode(F.sequence(F.lit(1), number)))
-    _write_plainly(target, REPLICA_TIMELINE, _filled(each, REPLICA_TIMELINE))
-    in_order.unpersist()
+    landed = landed_events(warehouse, CLUSTER)
+    with few_tasks(warehouse.spark, tasks_of(landed)):
+        in_order = _in_order(landed).persist(StorageLevel.MEMORY_AND_DISK)
+        _write_plainly(target, LEADER_TIMELINE, _filled(in_order, LEADER_TIMELINE))
+        whole = int(rows_per_event)
+        number = whole + F.when(F.pmod(F.hash(*_ORDER), F.lit(1000)) < (rows_per_event - whole) * 1000, 1).otherwise(0)
+        each = in_order.withColumn(C.REPLICA_ID, F.explode(F.sequence(F.lit(1), number)))
+        _write_plainly(target, REPLICA_TIMELINE, _filled(each, REPLICA_TIMELINE))
+        in_order.unpersist()
 
 
 def _write_plainly(target: Path, table: Table, frame: DataFrame) -> None:

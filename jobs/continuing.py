@@ -53,7 +53,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, landed, stands, profile, keep)
         tail = _tail(landed, settled, profile, keep)
-    with few_tasks(spark, tasks_of(_requests(tail))), short_plans(spark):
+    with few_tasks(spark, tasks_of(tail)), short_plans(spark):
         assigned = keep(assignments(tail), is_small=True)
         replayed = reconstruct(tail, assigned, slots_of(assigned), profile, keep, settled)
         # Looked at, and written.
@@ -82,11 +82,6 @@ def _tail(landed: Landed, settled: Settled, profile: Profile, keep: Keep) -> Lan
 def _with_kept_requests(few: Landed, keep: Keep) -> Landed:
     """Some landed rows, the requests among them kept: they are looked at again and again."""
     return {**few, **{table.name: keep(few[table.name], is_small=True) for table in REQUESTS}}
-
-
-def _requests(tail: Landed) -> int:
-    """How many requests are replayed."""
-    return sum(tail[table.name].count() for table in REQUESTS)
 
 
 def _has_outsiders(landed: Landed, new: Landed) -> bool:

@@ -14,8 +14,10 @@ from schemas.tables import (
     BROKER_REGISTRATIONS,
     BROKER_STATEMENTS,
     EPOCH_STARTS,
+    FETCH_EVENTS,
     LEADER_CHANGES,
     METADATA_CHANGES,
+    PRODUCE_EVENTS,
     SETTINGS,
 )
 
@@ -54,8 +56,12 @@ def few_tasks(spark: SparkSession, most: int = _FEW_TASKS) -> Iterator[None]:
         spark.conf.set(SHUFFLE_PARTITIONS, before)
 
 
-def tasks_of(requests: int) -> int:
-    """Into how many parts the shuffle of so many requests is cut; AQE makes a task of as many as are worth one."""
+def tasks_of(landed: Mapping[str, DataFrame]) -> int:
+    """Into how many parts shuffles of these requests are cut; AQE makes a task of as many as are worth one.
+
+    By their number: the session's own setting is for the largest of clusters, and each part costs, if only a file.
+    """
+    requests = sum(landed[table.name].count() for table in (PRODUCE_EVENTS, FETCH_EVENTS))
     return max(_FEW_TASKS, requests // 100_000)
 
 

@@ -11,7 +11,7 @@ from jobs.alone import alone
 from jobs.command import cluster_option, debug_option, options, run
 from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_clusters, landed_events
-from jobs.keeping import keeping, with_few_kept
+from jobs.keeping import few_tasks, keeping, tasks_of, with_few_kept
 from jobs.new_rows import Landed, MustReplayAllError
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
@@ -39,7 +39,7 @@ def write_timelines(
     warehouse: Warehouse, cluster_id: str, landed: Landed, *, all_anew: bool = False
 ) -> tuple[dict[str, int], Profile]:
     """Rows by table of all timelines but the incidents, and the protocol they were replayed by."""
-    with keeping() as keep:
+    with keeping() as keep, few_tasks(warehouse.spark, tasks_of(landed)):
         landed = with_few_kept(landed, keep)
         replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
         mark = mark_of(warehouse, cluster_id, replay.profile).text()
@@ -52,7 +52,7 @@ def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profi
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
     )
     describe(warehouse.spark, "find incidents")
-    with keeping() as keep:
+    with keeping() as keep, few_tasks(warehouse.spark, tasks_of(landed)):
         landed = with_few_kept(landed, keep)
         return write_table(warehouse, INCIDENTS, incidents(landed, leaders, replicas, cuts, profile, keep), cluster_id)
 

@@ -8,7 +8,8 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.keeping import HOW, SHUFFLE_PARTITIONS, few_tasks, keeping, short_plans
+from jobs.keeping import HOW, SHUFFLE_PARTITIONS, few_tasks, keeping, short_plans, tasks_of
+from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 
 MANY = "40"
 
@@ -39,6 +40,15 @@ def test_a_small_stage_is_shuffled_into_few_parts(spark: SparkSession) -> None:
         assert parts(small) <= 16 < parts(large) <= int(MANY)
         assert small.count() == large.count() == 100
     assert spark.conf.get(SHUFFLE_PARTITIONS) == MANY
+
+
+@pytest.mark.parametrize(("produced", "fetched", "tasks"), [(10, 10, 16), (1_000_000, 2_000_000, 30)])
+def test_the_number_of_parts_follows_from_the_requests(
+    spark: SparkSession, produced: int, fetched: int, tasks: int
+) -> None:
+    """Some more than there will be tasks: AQE makes one of as many as are worth one."""
+    landed = {PRODUCE_EVENTS.name: spark.range(produced), FETCH_EVENTS.name: spark.range(fetched)}
+    assert tasks_of(landed) == tasks
 
 
 def test_a_session_with_fewer_parts_keeps_them(spark: SparkSession) -> None:

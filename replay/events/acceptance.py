@@ -25,6 +25,8 @@ CERTAINLY_READ = f"({ACCEPTED} AND {C.ERROR_CODE} <> {UNKNOWN_TOPIC_OR_PARTITION
 """It was, whatever became of the log."""
 DIVERGING = f"({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} >= 0)"
 """Its response tells from where on the fetcher's log is another one than the leader's (KIP-595)."""
+FENCED_LEADER_EPOCH = 74
+"""The error of a fetch that names an older epoch than its leader's (KIP-320)."""
 DIVERGED = -2
 """No error code of Kafka's, but of a fetch event that was recorded though it diverged (`Profile.records_divergence`):
 its offset is one of the fetcher's log, and says nothing of the leader's."""

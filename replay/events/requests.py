@@ -11,6 +11,7 @@ from replay import names as N
 from replay.event_types import event
 from replay.events.acceptance import ACCEPTED, CLEAN, DIVERGED, DIVERGING, PARKED
 from replay.events.batch_starts import with_recorded_offset
+from replay.events.overtaken import without_overtaken
 from replay.events.shape import shaped
 from replay.profile import Profile
 from schemas import columns as C
@@ -64,7 +65,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     is_parked, is_diverging = F.expr(PARKED), F.expr(DIVERGING)
     is_recorded = F.lit(profile.records_divergence) & is_diverging & ~is_parked
     believed = _is_of_stated_epoch(profile)
-    of_followers = landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0)
+    of_followers = without_overtaken(landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0))
     return shaped(
         with_recorded_offset(of_followers, landed, profile),
         event(EventType.FETCH),

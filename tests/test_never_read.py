@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -40,9 +39,7 @@ CASES = {
 def answered() -> Logs:
     """The story with the parked fetch answered by each of the errors, and the lines of the deletions."""
     stories = [tell(name, STORY) for name in CASES]
-    landing: dict[str, list[dict[str, Any]]] = {
-        table: [dict(row) for row in rows] for table, rows in combined(stories).items()
-    }
+    landing = combined(stories)
     statements = landing[T.BROKER_STATEMENTS.name]
     for parked in (row for row in landing[T.FETCH_EVENTS.name] if row["is_parked"]):
         parked["error_code"], deleted_after, _ = CASES[parked["cluster_id"]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -40,9 +39,7 @@ CASES = {"as_it_was": None, "overtaken": 0, "of_an_epoch_that_it_never_left": 2}
 def answered() -> Logs:
     """The story, and with a fetch between the two of the new epoch, refused as one of an older epoch."""
     stories = [tell(name, STORY) for name in CASES]
-    landing: dict[str, list[dict[str, Any]]] = {
-        table: [dict(row) for row in rows] for table, rows in combined(stories).items()
-    }
+    landing = combined(stories)
     fetches = landing[T.FETCH_EVENTS.name]
     for name, epoch in CASES.items():
         if epoch is None:

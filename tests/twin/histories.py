@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from random import Random
-from typing import Protocol
+from typing import Any, Protocol
 
 from tests.twin.commands import Command, Lead, NotNowError
 from tests.twin.drawing import draw
@@ -132,10 +132,10 @@ def _try(cluster: Cluster, command: Command, commands: list[Command]) -> None:
     commands.append(command)
 
 
-def combined(histories: Sequence[Landed]) -> dict[str, list[Row]]:
+def combined(histories: Sequence[Landed]) -> dict[str, list[dict[str, Any]]]:
     """The landing rows of many histories or stories, as one capture: each is a cluster and a topic of its own."""
-    landing: dict[str, list[Row]] = {}
+    landing: dict[str, list[dict[str, Any]]] = {}
     for each in histories:
         for table, rows in each.landing.items():
-            landing.setdefault(table, []).extend(rows)
+            landing.setdefault(table, []).extend(dict(row) for row in rows)
     return landing

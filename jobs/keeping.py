@@ -62,7 +62,7 @@ def tasks_of(landed: Mapping[str, DataFrame]) -> int:
     By their number: the session's own setting is for the largest of clusters, and each part costs, if only a file.
     """
     requests = sum(landed[table.name].count() for table in (PRODUCE_EVENTS, FETCH_EVENTS))
-    return max(_FEW_TASKS, requests // 100_000)
+    return max(_FEW_TASKS, requests // 50_000)
 
 
 @contextmanager

@@ -42,7 +42,7 @@ def test_a_small_stage_is_shuffled_into_few_parts(spark: SparkSession) -> None:
     assert spark.conf.get(SHUFFLE_PARTITIONS) == MANY
 
 
-@pytest.mark.parametrize(("produced", "fetched", "tasks"), [(10, 10, 16), (1_000_000, 2_000_000, 30)])
+@pytest.mark.parametrize(("produced", "fetched", "tasks"), [(10, 10, 16), (1_000_000, 2_000_000, 60)])
 def test_the_number_of_parts_follows_from_the_requests(
     spark: SparkSession, produced: int, fetched: int, tasks: int
 ) -> None:

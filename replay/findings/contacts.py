@@ -25,7 +25,8 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame) -> DataFra
     """One row per replica and leader epoch it led or fetched successfully in, with the LEO it came to.
 
     And `leads`, `held_up_to`, `asked_from`, `own_high_watermark` and `first_at`.
-    Where no request is logged, the ISR tells who fetched: who joined it, and who was in it to the epoch's end.
+    Where no request is logged, the ISR tells who fetched: who joined it, and who was in it to the epoch's end. So of
+    `leader_timeline` the partitions are enough in which some LEO is known between bounds only (`suspects`).
     """
     leads = F.col(C.ROLE) == Role.LEADER.value
     took_part = leads | (F.col(C.REMOTE_LEO) >= 0)

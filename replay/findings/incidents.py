@@ -43,7 +43,7 @@ def incidents(
     led = keep(spans(leader_timeline), is_small=True)
     elected = elections(landed, led)
     suspected = keep(suspects(leader_timeline, STALL_MS, longest_wait_ms(profile)), is_small=True)
-    took_part = keep(contacts(replica_timeline, only(leader_timeline, suspected, IS_BOUNDED)))
+    took_part = keep(contacts(replica_timeline, only(leader_timeline, suspected, IS_BOUNDED)), is_small=True)
     cut = keep(with_last_contact(truncations, took_part), is_small=True)
     lost = keep(losses(landed, led, took_part, cut), is_small=True)
     found = [

@@ -21,6 +21,7 @@ from bench.inputs import CLUSTER, SCENARIO, SIZES, bench_session, scenario_of
 from jobs.continuing import AFTER
 from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
+from jobs.keeping import few_tasks, tasks_of
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_incidents, write_timelines
 from jobs.warehouse import Warehouse
@@ -51,10 +52,13 @@ def measured(warehouse: Warehouse, log: EventLog, forms: Forms, share: float) ->
 
     def replay(*, all_anew: bool) -> Profile:
         landed = landed_events(warehouse, CLUSTER)
-        return write_timelines(warehouse, CLUSTER, landed, all_anew=all_anew)[1]
+        with few_tasks(warehouse.spark, tasks_of(landed)):
+            return write_timelines(warehouse, CLUSTER, landed, all_anew=all_anew)[1]
 
     def find_incidents(profile: Profile) -> int:
-        return write_incidents(warehouse, CLUSTER, landed_events(warehouse, CLUSTER), profile)
+        landed = landed_events(warehouse, CLUSTER)
+        with few_tasks(warehouse.spark, tasks_of(landed)):
+            return write_incidents(warehouse, CLUSTER, landed, profile)
 
     def land(capture: str, begins: float, ends: float) -> int:
         generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id=capture, part=Part(begins, ends))

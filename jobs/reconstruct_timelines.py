@@ -30,8 +30,9 @@ from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELIN
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool = False) -> dict[str, int]:
     """Rows by timeline table, each replaced at once for this cluster."""
     landed = landed_events(warehouse, cluster_id)
-    rows, profile = write_timelines(warehouse, cluster_id, landed, all_anew=all_anew)
-    rows[INCIDENTS.name] = write_incidents(warehouse, cluster_id, landed, profile)
+    with few_tasks(warehouse.spark, tasks_of(landed)):
+        rows, profile = write_timelines(warehouse, cluster_id, landed, all_anew=all_anew)
+        rows[INCIDENTS.name] = write_incidents(warehouse, cluster_id, landed, profile)
     return {table.name: rows[table.name] for table in TIMELINE_TABLES}
 
 
@@ -39,7 +40,7 @@ def write_timelines(
     warehouse: Warehouse, cluster_id: str, landed: Landed, *, all_anew: bool = False
 ) -> tuple[dict[str, int], Profile]:
     """Rows by table of all timelines but the incidents, and the protocol they were replayed by."""
-    with keeping() as keep, few_tasks(warehouse.spark, tasks_of(landed)):
+    with keeping() as keep:
         landed = with_few_kept(landed, keep)
         replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
         mark = mark_of(warehouse, cluster_id, replay.profile).text()
@@ -52,7 +53,7 @@ def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profi
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
     )
     describe(warehouse.spark, "find incidents")
-    with keeping() as keep, few_tasks(warehouse.spark, tasks_of(landed)):
+    with keeping() as keep:
         landed = with_few_kept(landed, keep)
         return write_table(warehouse, INCIDENTS, incidents(landed, leaders, replicas, cuts, profile, keep), cluster_id)
 

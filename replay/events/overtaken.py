@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 from replay.events.acceptance import FENCED_LEADER_EPOCH
 from schemas import columns as C
 
-_LINE = (C.CAPTURE_ID, C.SOURCE_FILE, C.SOURCE_LINE)
 _OF_FETCHER = C.on_partition(C.BROKER_ID, C.REPLICA_ID)
+_FETCH = C.on_partition(*C.LINE)
 
 
 def without_overtaken(fetches: DataFrame) -> DataFrame:
@@ -23,11 +23,10 @@ def without_overtaken(fetches: DataFrame) -> DataFrame:
 
     All by one broker's clock. Few are refused so, and where none is nothing else is looked at.
     """
-    key = [*_OF_FETCHER, *map(str, _LINE)]
     fenced = fetches.where((F.col(C.ERROR_CODE) == FENCED_LEADER_EPOCH) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0)).select(
-        *key, F.col(C.CURRENT_LEADER_EPOCH).alias("named"), F.col(C.EVENT_TIME).alias("asked_at")
+        *_OF_FETCHER, *C.LINE, F.col(C.CURRENT_LEADER_EPOCH).alias("named"), F.col(C.EVENT_TIME).alias("asked_at")
     )
     asked = fetches.select(*_OF_FETCHER, C.CURRENT_LEADER_EPOCH, C.EVENT_TIME)
     is_before = (F.col(C.CURRENT_LEADER_EPOCH) > F.col("named")) & (F.col(C.EVENT_TIME) < F.col("asked_at"))
-    overtaken = asked.join(F.broadcast(fenced), _OF_FETCHER).where(is_before).select(*key).distinct()
-    return fetches.join(F.broadcast(overtaken), key, "left_anti")
+    overtaken = asked.join(F.broadcast(fenced), _OF_FETCHER).where(is_before).select(*_FETCH).distinct()
+    return fetches.join(F.broadcast(overtaken), _FETCH, "left_anti")

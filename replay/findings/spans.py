@@ -30,19 +30,18 @@ REQUESTS = "requests"
 """bigint: appends and fetches of the leadership that the capture shows."""
 SPAN = (*C.EPOCH_KEY, NUMBER)
 _LAST_SEQ = "last_seq"
+"""bigint: event_seq of its last event."""
 
 
 def spans(leader_timeline: DataFrame) -> DataFrame:
     """One row per leadership: `SPAN`, capture_id, leader_id, started_at and what its columns above say."""
     numbered = _numbered(leader_timeline)
-    led = _reached(numbered)
     at_begin = numbered.where(_begins()).groupBy(*SPAN).agg(F.max(C.ISR).alias(START_ISR))
-    last = F.broadcast(led.select(*C.EPOCH_KEY, F.col(_LAST_SEQ).alias(C.EVENT_SEQ), NUMBER))
-    at_end = leader_timeline.select(
-        *C.EPOCH_KEY, C.EVENT_SEQ, F.coalesce(C.MAXIMAL_ISR, C.ISR).alias(END_ISR)
-    ).join(last, C.on_partition(C.LEADER_EPOCH, C.EVENT_SEQ)).drop(C.EVENT_SEQ)  # fmt: skip
-    of_span = C.on_partition(C.LEADER_EPOCH, NUMBER)
-    return led.drop(_LAST_SEQ).join(F.broadcast(at_begin), of_span, "left").join(F.broadcast(at_end), of_span, "left")
+    # Its last event is one row of each leadership: what that shows of the ISR is looked up.
+    ended = leader_timeline.select(
+        *C.EPOCH_KEY, F.col(C.EVENT_SEQ).alias(_LAST_SEQ), F.coalesce(C.MAXIMAL_ISR, C.ISR).alias(END_ISR)
+    ).join(F.broadcast(_reached(numbered)), [*map(str, C.EPOCH_KEY), _LAST_SEQ])  # fmt: skip
+    return ended.drop(_LAST_SEQ).join(F.broadcast(at_begin), [*map(str, SPAN)], "left")
 
 
 def _reached(numbered: DataFrame) -> DataFrame:

@@ -41,7 +41,7 @@ def suspects(leader_timeline: DataFrame, stall_ms: int, stay_ms: Column) -> Data
     narrow = stall_ms * 2 // 5
     wide = F.floor(F.col(_STALL) * narrow / (stay_ms / 3)).cast("bigint")
     slices = _slices(leader_timeline, narrow).withColumn(_STAY, wide)
-    epochs = _epochs(_wide_slices(slices))
+    epochs = _epochs(slices)
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
     # What goes on at the end of an epoch ends with the next one's first event.
     next_slice = F.lead(F.unix_millis(_AT)).over(in_order)
@@ -76,45 +76,36 @@ def _slices(leader_timeline: DataFrame, width_ms: int) -> DataFrame:
     )
 
 
-def _wide_slices(slices: DataFrame) -> DataFrame:
-    """One row per leader epoch and wide slice: what its narrow ones show, the first and the last by themselves."""
-    return slices.groupBy(*C.EPOCH_KEY, _STAY).agg(
-        *_ends(_STALL, F.col(_STALL), F.col(_STALL), F.col(_MOVES), F.col(_MOVES)),
-        F.count_if(_MOVES).alias(f"{_STALL}_shows"),
-        F.bool_or(_LEVEL).alias(_LEVEL),
-        *_of_all(),
-    )
-
-
 def _epochs(slices: DataFrame) -> DataFrame:
-    """One row per leader epoch: the first and the last slice of either width, and how many show what ends things."""
-    first, last = F.col(f"{_STALL}_first"), F.col(f"{_STALL}_last")
+    """One row per leader epoch: of either width the first and the last slice, and which show what ends things.
+
+    Of narrow slices each is a row; of a wide one several are.
+    """
     return slices.groupBy(*C.EPOCH_KEY).agg(
-        *_ends(_STALL, first, last, F.col(f"{_STALL}_first_shows"), F.col(f"{_STALL}_last_shows")),
-        F.sum(f"{_STALL}_shows").alias(f"{_STALL}_shows"),
-        *_ends(_STAY, F.col(_STAY), F.col(_STAY), F.col(_LEVEL), F.col(_LEVEL)),
-        F.count_if(_LEVEL).alias(f"{_STAY}_shows"),
-        *_of_all(),
+        *_ends(_STALL, F.col(_MOVES)),
+        F.count_if(_MOVES).alias(f"{_STALL}_shown"),
+        *_ends(_STAY, F.col(_LEVEL)),
+        F.count_distinct(F.when(F.col(_LEVEL), F.col(_STAY))).alias(f"{_STAY}_shown"),
+        F.min_by(_AT, _SEQ).alias(_AT),
+        *[F.bool_or(flag).alias(flag) for flag in _FLAGS],
     )
 
 
-def _ends(name: str, first: Column, last: Column, first_shows: Column, last_shows: Column) -> list[Column]:
-    """Return the first and the last slice of a group, and whether either shows what ends things."""
+def _ends(name: str, shows: Column) -> list[Column]:
+    """Return the first and the last slice of all, and of those that show what ends things."""
+    every, shown = F.col(name), F.when(shows, F.col(name))
     return [
-        F.min(first).alias(f"{name}_first"),
-        F.max(last).alias(f"{name}_last"),
-        F.min_by(first_shows, first).alias(f"{name}_first_shows"),
-        F.max_by(last_shows, last).alias(f"{name}_last_shows"),
+        F.min(every).alias(f"{name}_first"),
+        F.max(every).alias(f"{name}_last"),
+        F.min(shown).alias(f"{name}_first_shown"),
+        F.max(shown).alias(f"{name}_last_shown"),
     ]
-
-
-def _of_all() -> list[Column]:
-    """Return what is asked of all slices of a group alike."""
-    return [F.min(_SEQ).alias(_SEQ), F.min_by(_AT, _SEQ).alias(_AT), *[F.bool_or(flag).alias(flag) for flag in _FLAGS]]
 
 
 def _is_left_out(name: str, end: Column) -> Column:
     """Return whether some slice between the first and the `end` shows nothing that ends things, or has no event."""
-    first, last = F.col(f"{name}_first"), F.col(f"{name}_last")
-    at_ends = F.col(f"{name}_first_shows").cast("int") + (F.col(f"{name}_last_shows") & (last == end)).cast("int")
-    return end - first - 1 > F.col(f"{name}_shows") - at_ends
+    first, last, first_shown, last_shown = (
+        F.col(f"{name}_{which}") for which in ("first", "last", "first_shown", "last_shown")
+    )
+    at_ends = first_shown.eqNullSafe(first).cast("int") + (last_shown.eqNullSafe(last) & (last == end)).cast("int")
+    return end - first - 1 > F.col(f"{name}_shown") - at_ends

@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from replay.findings.contacts import contacts
+from replay.findings.late_members import late_members
 from replay.findings.spans import spans
 from replay.findings.suspects import IS_BOUNDED, only, suspects
 from replay.states.settled import settled_leaderships
@@ -53,10 +54,11 @@ def test_what_is_asked_of_every_event_needs_no_order(spark: SparkSession) -> Non
     """Who is suspected, how far leaderships and replicas came, and what stands when a replay goes on."""
     leaders = table(spark, LEADER_TIMELINE, event(0, 1, 0, 0), event(0, 2, 5, 5))
     replicas = table(spark, REPLICA_TIMELINE, state(1, 0, 1, 5, 5))
-    suspected = suspects(leaders, 1_000, F.lit(16_000.0)).localCheckpoint()
+    suspected = suspects(leaders, 1_000).localCheckpoint()
     bounded = only(leaders, suspected, IS_BOUNDED).localCheckpoint()
     asked = {
-        "suspects": suspects(leaders, 1_000, F.lit(16_000.0)),
+        "suspects": suspects(leaders, 1_000),
+        "late members": late_members(leaders, F.lit(16_000.0)),
         "spans": spans(leaders),
         "contacts": contacts(replicas, bounded.limit(0)),
         "settled": settled_leaderships(leaders, F.lit(0)),

@@ -10,11 +10,14 @@ import pytest
 from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
+from replay.findings import stale_members
 from replay.findings.isr_story import times_under_min_isr
-from replay.findings.stale_members import longest_wait_ms, stale_isr_members
+from replay.findings.late_members import MEMBER, late_members
+from replay.findings.stale_members import stale_isr_members
 from replay.findings.stalls import STALL_MS, stalled_high_watermarks
-from replay.findings.suspects import IS_BOUNDED, MAY_BE_STALE, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
+from replay.findings.suspects import IS_BOUNDED, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
 from replay.profile import profile_for
+from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE
 from tests.checked_rows import Given, at, event
 from tests.frames import rows
@@ -22,7 +25,7 @@ from tests.rebuilt import Logs, Rebuilt, asked, logs_of
 from tests.twin.histories import history
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -40,16 +43,31 @@ def test_who_is_no_suspect_has_no_finding(rebuilt: Rebuilt) -> None:
     """Of all that the tests replay: each finder finds the same in the suspects' events as in all."""
     leaders = rebuilt.timelines.leader_timeline
     with keeping() as keep:
-        suspected = keep(suspects(leaders, STALL_MS, longest_wait_ms(HASTY)), is_small=True)
+        suspected = keep(suspects(leaders, STALL_MS), is_small=True)
         looks = {
             MAY_STALL: lambda events: stalled_high_watermarks(events, HASTY),
-            MAY_BE_STALE: lambda events: stale_isr_members(events, HASTY),
             WAS_UNDER_MIN_ISR: times_under_min_isr,
         }
         for of, look in looks.items():
             everything = sorted(map(str, look(leaders).collect()))
             assert everything
             assert sorted(map(str, look(only(leaders, suspected, of)).collect())) == everything
+
+
+def everyone(leader_timeline: DataFrame, _: Column) -> DataFrame:
+    """One row per leader epoch and broker that there may be."""
+    brokers = F.explode(F.sequence(F.lit(0), F.lit(9))).alias("who")
+    return leader_timeline.select(*C.EPOCH_KEY).distinct().select(*C.EPOCH_KEY, brokers).select(*MEMBER)
+
+
+def test_who_is_not_late_has_no_finding(rebuilt: Rebuilt, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of all that the tests replay: members of all leaderships in order have no finding that late ones have not."""
+    leaders = rebuilt.timelines.leader_timeline
+    with keeping() as keep:
+        of_late = sorted(map(str, stale_isr_members(leaders, HASTY, keep).collect()))
+        monkeypatch.setattr(stale_members, "late_members", everyone)
+        assert sorted(map(str, stale_isr_members(leaders, HASTY, keep).collect())) == of_late
+    assert of_late
 
 
 def steps(topic: str, *, until_ms: int, stands_from: int = -1, stands_for: int = 0) -> Iterator[Given]:
@@ -77,7 +95,7 @@ def test_a_stall_is_suspected_whenever_it_begins(spark: SparkSession) -> None:
     leaders = rows(
         spark, LEADER_TIMELINE, *given, *[{**row, "high_watermark_high": row["high_watermark"]} for row in lagging]
     )
-    suspected = suspects(leaders, STALL_MS, longest_wait_ms(HASTY)).where(MAY_STALL)
+    suspected = suspects(leaders, STALL_MS).where(MAY_STALL)
 
     assert {row["topic"] for row in suspected.collect()} == {f"{begin} 1000" for begin in range(2_000, 2_500, 50)}
     assert stalled_high_watermarks(leaders, HASTY).count() == 10
@@ -91,26 +109,59 @@ def test_what_goes_on_at_the_end_of_an_epoch_is_suspected(spark: SparkSession) -
     elected += [{**row, "leader_epoch": 1, "event_time": row["event_time"] + timedelta(seconds=3.4)} for row in elected]
     leaders = rows(spark, LEADER_TIMELINE, *killed, *begun, *elected, *steps("goes_on", until_ms=3_000))
 
-    suspected = suspects(leaders, STALL_MS, longest_wait_ms(HASTY)).where(MAY_STALL)
+    suspected = suspects(leaders, STALL_MS).where(MAY_STALL)
     assert [row["topic"] for row in suspected.collect()] == ["killed"]
     assert stalled_high_watermarks(leaders, HASTY).count() == 1
 
 
-def test_a_member_behind_for_long_is_suspected(spark: SparkSession) -> None:
-    """Whenever that begins. Also one that was at the LEO by the word of a witness alone, but no leader alone."""
-    begins = range(1_000, 2_000, 50)
-    given = [row for begin in begins for row in steps(str(begin), until_ms=6_000)]
-    for row in given:
-        has_ended = row["event_time"] >= at(int(row["topic"]) / 1000 + 2.1)
-        if row["event_time"] >= at(int(row["topic"]) / 1000) and not has_ended:
-            row["remote_log_end_offset"] = {2: row["log_end_offset"], 3: 10}  # type: ignore[index]
-    witnessed = list(steps("witnessed", until_ms=6_000))
-    witnessed[20]["event_type"] = "WITNESS"  # type: ignore[index]
-    alone = [{**row, "remote_log_end_offset": {}, "topic": "alone"} for row in steps("", until_ms=6_000)]
-    leaders = rows(spark, LEADER_TIMELINE, *given, *witnessed, *alone, *steps("healthy", until_ms=6_000))
+def names(found: DataFrame) -> set[str]:
+    """The topics of these rows."""
+    return {row["topic"] for row in found.collect()}
 
-    found = suspects(leaders, STALL_MS, longest_wait_ms(HASTY)).where(MAY_BE_STALE)
-    assert {row["topic"] for row in found.collect()} == {"witnessed", *map(str, begins)}
+
+def behind(topic: str, by: int, *, since_ms: int = 1_000, until_ms: int = 6_000) -> list[dict[str, Any]]:
+    """The same, but fetches of replica 3 come `by` records short of what they might have, from a time to a time."""
+    given = [dict(row) for row in steps(topic, until_ms=6_000)]
+    for row in given:
+        if row["event_type"] == "FETCH":
+            row["replica_id"] = 3
+        if at(since_ms / 1000) <= row["event_time"] < at(until_ms / 1000):
+            row["remote_log_end_offset"] = {2: row["log_end_offset"], 3: row["log_end_offset"] - by}
+    return given
+
+
+def test_a_member_behind_for_long_is_late(spark: SparkSession) -> None:
+    """Whenever that begins; not who is one fetch behind all the time, which is caught up by the fetch before."""
+    begins = range(1_000, 2_000, 50)
+    given = [row for begin in begins for row in behind(str(begin), 2, since_ms=begin, until_ms=begin + 2_100)]
+    alone = [{**row, "remote_log_end_offset": {}, "replica_id": -1} for row in steps("alone", until_ms=6_000)]
+    leaders = rows(
+        spark, LEADER_TIMELINE, *given, *alone, *behind("a fetch behind", 1), *behind("at the end", 0),
+        *behind("not for long", 2, until_ms=2_000),
+    )  # fmt: skip
+
+    assert names(late_members(leaders, F.lit(2_050.0))) == set(map(str, begins))
+
+
+def test_a_member_that_catches_up_now_and_then_is_not_late(spark: SparkSession) -> None:
+    """Its fetches come short for most of each second: what they lack is not summed over the others."""
+    partly = behind("partly", 40)
+    for row in partly:
+        if row["event_seq"] // 16 % 3 == 0:
+            row["remote_log_end_offset"] = {2: 0, 3: row["log_end_offset"] - 1}
+    leaders = rows(spark, LEADER_TIMELINE, *partly, *behind("never", 2))
+
+    assert names(late_members(leaders, F.lit(4_100.0))) == {"never"}
+
+
+def test_who_stops_is_late(spark: SparkSession) -> None:
+    """A member that fetches no more, however well it stood, while the leader goes on; and one that never fetched."""
+    gone = [row for row in behind("gone", 1) if row["event_type"] == "APPEND" or row["event_time"] < at(3)]
+    begin = event(0, 0, 0, 0, event_type="BECOME_LEADER", event_time=at(0), topic="never", isr=[1, 3])
+    never = [begin, *[row for row in behind("never", 1) if row["event_type"] == "APPEND"]]
+    leaders = rows(spark, LEADER_TIMELINE, *gone, *never)
+
+    assert names(late_members(leaders, F.lit(2_050.0))) == {"gone", "never"}
 
 
 def test_one_event_is_enough(spark: SparkSession) -> None:
@@ -121,7 +172,7 @@ def test_one_event_is_enough(spark: SparkSession) -> None:
     leaders = rows(spark, LEADER_TIMELINE, *small, *bounded, *steps("healthy", until_ms=3_000))
 
     with keeping() as keep:
-        suspected = keep(suspects(leaders, STALL_MS, F.lit(2_050.0)), is_small=True)
+        suspected = keep(suspects(leaders, STALL_MS), is_small=True)
         found = {of: {row["topic"] for row in suspected.where(of).collect()} for of in (WAS_UNDER_MIN_ISR, IS_BOUNDED)}
         assert found == {WAS_UNDER_MIN_ISR: {"small"}, IS_BOUNDED: {"bounded"}}
         assert only(leaders, suspected, IS_BOUNDED).count() == len(bounded)

@@ -24,9 +24,9 @@ from replay.findings.loss_ledger import loss_findings
 from replay.findings.losses import losses
 from replay.findings.silent_cuts import silent_truncations
 from replay.findings.spans import spans
-from replay.findings.stale_members import longest_wait_ms, stale_isr_members
+from replay.findings.stale_members import stale_isr_members
 from replay.findings.stalls import STALL_MS, stalled_high_watermarks
-from replay.findings.suspects import IS_BOUNDED, MAY_BE_STALE, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
+from replay.findings.suspects import IS_BOUNDED, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
 from replay.keep import Keep
 from replay.profile import Profile
 
@@ -42,7 +42,7 @@ def incidents(
     """One row per finding, of `schemas.tables.INCIDENTS`; `keep` is what to do with a stage read more than once."""
     led = keep(spans(leader_timeline), is_small=True)
     elected = elections(landed, led)
-    suspected = keep(suspects(leader_timeline, STALL_MS, longest_wait_ms(profile)), is_small=True)
+    suspected = keep(suspects(leader_timeline, STALL_MS), is_small=True)
     took_part = keep(contacts(replica_timeline, only(leader_timeline, suspected, IS_BOUNDED)), is_small=True)
     cut = keep(with_last_contact(truncations, took_part), is_small=True)
     lost = keep(losses(landed, led, took_part, cut), is_small=True)
@@ -56,7 +56,7 @@ def incidents(
         isr_changes(isr_steps(leader_timeline)),
         times_under_min_isr(only(leader_timeline, suspected, WAS_UNDER_MIN_ISR)),
         stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), profile),
-        stale_isr_members(only(leader_timeline, suspected, MAY_BE_STALE), profile),
+        stale_isr_members(leader_timeline, profile, keep),
         divergences(landed, lost, took_part, truncations, profile),
         reads_of_lost_records(landed, lost),
         *contradictions(landed, took_part, truncations),

@@ -6,12 +6,12 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, seconds, text
+from replay.findings.late_members import MEMBER, WHO, is_begin, is_fetch, late_members, others
+from replay.keep import Keep
 from replay.profile import Profile
 from replay.windows import FIRST, NOW, epoch_in_order
 from schemas import columns as C
-from schemas.kinds import EventType, IncidentKind, Severity
-
-_MEMBER = (*C.EPOCH_KEY, "who")
+from schemas.kinds import IncidentKind, Severity
 
 
 def longest_wait_ms(profile: Profile) -> Column:
@@ -19,27 +19,29 @@ def longest_wait_ms(profile: Profile) -> Column:
     return F.lit(profile.lag_time_ms) * F.lit(1.5) + 1_000
 
 
-def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame:
+def stale_isr_members(leader_timeline: DataFrame, profile: Profile, keep: Keep) -> DataFrame:
     """One row per stretch in which a member was behind the leader's LEO, not caught up, and in the ISR for too long.
 
     The longest silence within is not counted: a leader that was itself frozen checks nothing. A replica silent *at* the
     leader's LEO stays (KAFKA-7152), and while a change is in flight no other is proposed.
     """
     wait = longest_wait_ms(profile)
-    heard = _heard(leader_timeline)
-    # Joined before anything is put in order: of epochs without such a stretch nothing is read.
-    of_late = heard.join(F.broadcast(_not_caught_up(heard, wait)), C.on_partition(C.LEADER_EPOCH))
-    before = F.lag(C.EVENT_TIME).over(epoch_in_order("who", "caught_up"))
+    late = keep(late_members(leader_timeline, wait), is_small=True)
+    # Joined before anything is put in order: of epochs without such a member nothing is read.
+    in_question = F.broadcast(late.select(*C.EPOCH_KEY).distinct())
+    heard = _heard(leader_timeline.join(in_question, C.on_partition(C.LEADER_EPOCH), "left_semi"))
+    of_late = heard.join(F.broadcast(_not_caught_up(heard, late, wait)), C.on_partition(C.LEADER_EPOCH))
+    before = F.lag(C.EVENT_TIME).over(epoch_in_order(WHO, "caught_up"))
     events = of_late.where(F.col(C.ISR).isNotNull()).withColumn(
         "silence", F.unix_millis(C.EVENT_TIME) - F.unix_millis(before)
     )
-    remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col("who"))
+    remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col(WHO))
     settled = F.size(C.MAXIMAL_ISR) == F.size(C.ISR)
-    behind = F.array_contains(C.ISR, F.col("who")) & (remote < F.col(C.LOG_END_OFFSET)) & settled
+    behind = F.array_contains(C.ISR, F.col(WHO)) & (remote < F.col(C.LOG_END_OFFSET)) & settled
     within = (F.col(C.EVENT_TIME) > F.col("caught_up")) & (F.col(C.EVENT_TIME) <= F.col("until"))
     stretches = (
         events.where(within & behind)
-        .groupBy(*_MEMBER, "caught_up")
+        .groupBy(*MEMBER, "caught_up")
         .agg(
             F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
             F.max(C.LEADER_ID).alias(C.LEADER_ID),
@@ -53,11 +55,11 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile) -> DataFrame
     evidence = text(
         "replica {} stayed in the ISR of leader {} though behind its LEO for {}, {} against {} at the end, and"
         " last caught up at {}; replica.lag.time.max.ms is {}",
-        "who", C.LEADER_ID, seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT)), "at_end.remote", "at_end.log_end_offset",
+        WHO, C.LEADER_ID, seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT)), "at_end.remote", "at_end.log_end_offset",
         "caught_up", F.lit(profile.lag_time_ms),
     )  # fmt: skip
     kind = IncidentKind.STALE_ISR_MEMBER
-    return finding(stretches.where(lasted > wait), kind, Severity.WARNING, evidence, replica_id=F.col("who"))
+    return finding(stretches.where(lasted > wait), kind, Severity.WARNING, evidence, replica_id=F.col(WHO))
 
 
 def _heard(leader_timeline: DataFrame) -> DataFrame:
@@ -67,16 +69,13 @@ def _heard(leader_timeline: DataFrame) -> DataFrame:
     return leader_timeline.join(F.broadcast(in_part), C.on_partition(C.LEADER_EPOCH), "left_anti")
 
 
-def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
+def _not_caught_up(leader_timeline: DataFrame, late: DataFrame, wait_ms: Column) -> DataFrame:
     """One row per replica and stretch longer than `wait_ms` in which its lastCaughtUpTimeMs stood still (R:84)."""
-    is_begin = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
-    is_fetch = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.REPLICA_ID) >= 0)
-    others = F.array_except(F.coalesce(C.ISR, F.expr(C.NOBODY)), F.array(C.LEADER_ID))
-    heard = leader_timeline.where(is_begin | is_fetch).select(
-        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin.alias("is_begin"),
-        F.explode(F.when(is_begin, others).otherwise(F.array(C.REPLICA_ID))).alias("who"),
-    )  # fmt: skip
-    of_member = epoch_in_order("who")
+    heard = leader_timeline.where(is_begin() | is_fetch()).select(
+        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin().alias("is_begin"),
+        F.explode(F.when(is_begin(), others()).otherwise(F.array(C.REPLICA_ID))).alias(WHO),
+    ).join(F.broadcast(late), [*map(str, MEMBER)], "left_semi")  # fmt: skip
+    of_member = epoch_in_order(WHO)
     shown = heard.withColumns({"shown": _caught_up(), "is_last": F.lead(C.EVENT_SEQ).over(of_member).isNull()})
     # A later fetch that catches up ends the stretch, a fetch that does not goes on with it.
     stands = shown.withColumns(
@@ -88,9 +87,9 @@ def _not_caught_up(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
     is_over = (F.col("stands") > F.col("stood")) & _is_longer(C.EVENT_TIME, "stood", wait_ms)
     ended = F.when(is_over, _stretch("stood", F.col(C.EVENT_TIME)))
     at_end = F.when(F.col("is_last"), _stretch("stands", F.lit(None).cast("timestamp")))
-    each = stands.where(F.col("is_last") | is_over).select(*_MEMBER, F.explode(F.array(ended, at_end)).alias("it"))
+    each = stands.where(F.col("is_last") | is_over).select(*MEMBER, F.explode(F.array(ended, at_end)).alias("it"))
     last = leader_timeline.groupBy(*C.EPOCH_KEY).agg(F.max(C.EVENT_TIME).alias("last_at"))
-    known = each.select(*_MEMBER, "it.*").join(last, C.on_partition(C.LEADER_EPOCH))
+    known = each.select(*MEMBER, "it.*").join(last, C.on_partition(C.LEADER_EPOCH))
     stretches = known.withColumn("until", F.coalesce("until", "last_at"))
     return stretches.where(_is_longer("until", "caught_up", wait_ms)).drop("last_at")
 
@@ -105,8 +104,8 @@ def _is_longer(end: str, start: str, wait_ms: Column) -> Column:
 
 def _caught_up() -> Column:
     """Return the time at which a fetch shows its replica to have been caught up; NULL where it shows none."""
-    remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col("who"))
-    of_member = epoch_in_order("who")
+    remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col(WHO))
+    of_member = epoch_in_order(WHO)
     end_before = F.max(C.LOG_END_OFFSET).over(of_member.rowsBetween(FIRST, -1))
     return (
         F.when(F.col("is_begin"), F.col(C.EVENT_TIME))

@@ -1,0 +1,41 @@
+"""Numbers that are missing in a fetch session: counted as bits, wherever in a word they are."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from replay.findings.session_gaps import session_gaps
+from schemas.tables import FETCH_EVENTS
+from tests.checked_rows import HERE, Given, at
+from tests.frames import rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+MISSING = (2, 63, 64, 65, 127, 128, 198)
+
+
+def session(number: int, *missing: int) -> list[Given]:
+    """A follower's requests 1 to 199 of one partition, but for those that are missing."""
+    return [
+        {
+            **HERE, "broker_id": 1, "replica_id": 2, "session_id": number, "session_epoch": epoch, "is_implied": False,
+            "error_code": 0, "response_high_watermark": epoch, "event_time": at(epoch),
+        }
+        for epoch in range(1, 200)
+        if epoch not in missing
+    ]  # fmt: skip
+
+
+def test_a_missing_number_is_a_gap_wherever_it_is(spark: SparkSession) -> None:
+    """One missing is one gap, in that session alone; in one that has all of them there is none."""
+    given = [row for number in MISSING for row in session(number, number)]
+    found = session_gaps(rows(spark, FETCH_EVENTS, *given, *session(500))).collect()
+
+    expected = {f"session {n} of replica 2 at broker 1: request {n + 1} follows {n - 1}" for n in MISSING}
+    assert {row["evidence"].removeprefix("fetch ") for row in found} == expected
+    assert len(found) == len(MISSING)

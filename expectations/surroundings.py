@@ -6,8 +6,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from expectations.subjects import Subject, Tables
-from replay.findings.elections import members
-from replay.findings.finding import text
+from replay.findings.finding import members, text
 from schemas import columns as C
 from schemas import tables as T
 

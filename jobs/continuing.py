@@ -14,9 +14,10 @@ from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
-from replay.going_on.continued import additions, unlike
+from replay.going_on.continued import additions
 from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.going_on.tail import is_later, tail_of
+from replay.going_on.unlike import unlike
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.states.settled import Settled, settled_leaderships, up_to

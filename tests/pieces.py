@@ -14,9 +14,10 @@ from pyspark.sql import functions as F
 
 from jobs import whole_replay
 from replay.assignment import assignments
-from replay.going_on.continued import additions, is_in_force, unlike
+from replay.going_on.continued import additions, is_in_force
 from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.going_on.tail import tail_of
+from replay.going_on.unlike import unlike
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.states.settled import Settled, settled_leaderships, up_to

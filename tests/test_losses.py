@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from replay.findings import losses
+from replay.findings import losses, lost_ranges
+from replay.findings.silent_epochs import silent_epochs
 from schemas import tables as T
 from tests.checked_rows import Given, at, event, state
 from tests.incident_histories import changes, cut, led
@@ -72,7 +73,7 @@ FOUND: Findings = {
 }
 """Class, epoch of the leader that has not the records, and range; nothing of the others."""
 
-PREVIOUS, SPLIT, END = losses._with_previous, losses._with_split, losses._with_end
+PREVIOUS, SPLIT, END = lost_ranges._with_previous, lost_ranges._with_split, lost_ranges._with_end
 MUTANTS = (
     Mutant(PREVIOUS, ".where(F.col(START_LEO).isNotNull())", "", "a leader of whose log nothing is told has none"),
     Mutant(PREVIOUS, "F.when(F.col(C.HIGH_WATERMARK) < 0", "F.when(F.col(C.HIGH_WATERMARK) <= 0",
@@ -88,8 +89,8 @@ MUTANTS = (
     Mutant(END, 'F.greatest(SPLIT_AT, "previous_log_start")', "F.col(SPLIT_AT)", "retention has lost records"),
     Mutant(END, "truncations.where(F.col(C.METHOD) != Method.RESTART.value)", "truncations",
            "what a process lost as it ended its successor had"),
-    Mutant(losses.silent_epochs, "(F.col(C.LEADER_ID) >= 0) & ", "", "nobody is a silent leader"),
-    Mutant(losses.silent_epochs, "(F.col(C.LEADER_ID) >= 0)", "(F.col(C.LEADER_ID) > 0)", "broker 0 is nobody"),
+    Mutant(silent_epochs, "(F.col(C.LEADER_ID) >= 0) & ", "", "nobody is a silent leader"),
+    Mutant(silent_epochs, "(F.col(C.LEADER_ID) >= 0)", "(F.col(C.LEADER_ID) > 0)", "broker 0 is nobody"),
     Mutant(losses._with_reason, "(it[C.LEADER_EPOCH] < F.col(C.LEADER_EPOCH)) & ", "",
            "who is silent later was by then"),
     Mutant(losses._with_reason, " & (it[C.LEADER_EPOCH] > F.col(PREVIOUS_EPOCH))", "",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from replay.order import clock, witnesses
+from replay.order import next_fetches, witnesses
 from replay.states import doubts, replica_rows, unheard
 from tests import test_untold_settings, test_witnesses
 from tests.mutants import Mutant
@@ -35,7 +35,12 @@ OF_WITNESSES = (
     Mutant(unheard.with_possible_rise, " | (raised > 0)", "", "after a witness nothing is missing"),
     Mutant(replica_rows._state, "open_end | unsure | is_raised", "open_end | unsure", "what a witness proves is all"),
     Mutant(replica_rows._state, "F.when(is_raised, proven[C.LOG_END_OFFSET])", "leo", "it has no more than is proven"),
-    Mutant(clock._with_next_fetches, "F.when(F.col(N.UNHEARD_OFFSET) < 0, next_leo)", "next_leo", "the next tells all"),
+    Mutant(
+        next_fetches.with_next_fetches,
+        "F.when(F.col(N.UNHEARD_OFFSET) < 0, next_leo)",
+        "next_leo",
+        "the next tells all",
+    ),
 )
 OF_UNTOLD = (
     Mutant(doubts._may_be_under_min_isr, "F.lit(profile.min_isr_gate) & untold", "F.lit(False)", "1 is in force"),

@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from replay.order import clock as order
 from replay.order import evidence
-from replay.states import starts
+from replay.states import start_fold
 from tests.mutants import Mutant
 from tests.rebuilt import Logs, Rebuilt, asked, logs_of
 from tests.story import SCENARIOS, Story, load, tell
@@ -64,7 +64,7 @@ def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(rebuilt: 
 
 
 MUTANTS = (
-    Mutant(starts._start, "F.coalesce(stated, rebuilt, ", "F.coalesce(stated, ",
+    Mutant(start_fold._start, "F.coalesce(stated, rebuilt, ", "F.coalesce(stated, ",
            "no role carries its HW into the next"),
     Mutant(evidence._is_known_hw, "(_stated_start() >= 0) | ", "F.lit(True) | ", "what nobody states is a HW of -1"),
     Mutant(order._has_not_grown, "(goes_on | leads) & came", "F.lit(False)", "every response was taken"),

@@ -8,7 +8,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, text
-from replay.findings.losses import LOSS, PREVIOUS_EPOCH, STARTS, is_replaced
+from replay.findings.losses import LOSS, is_replaced
+from replay.findings.lost_ranges import PREVIOUS_EPOCH, STARTS
 from replay.readable import READABLE
 from schemas import columns as C
 from schemas import tables as T

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.findings.elections import members
-from replay.findings.finding import finding, text
+from replay.findings.finding import finding, members, text
 from replay.findings.session_gaps import session_gaps
 from replay.windows import FIRST, NOW
 from schemas import columns as C

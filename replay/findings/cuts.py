@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from replay.findings.cutters import SEEN_IN
 from replay.findings.finding import finding, text
-from replay.findings.losses import PREVIOUS_EPOCH
+from replay.findings.lost_ranges import PREVIOUS_EPOCH
 from replay.findings.spans import START_LEO
 from schemas import columns as C
 from schemas.kinds import IncidentKind, Severity

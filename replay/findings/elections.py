@@ -1,21 +1,20 @@
-"""Elections: who was elected to which epoch and how, and the times when nobody led."""
+"""Elections: who was elected to which epoch, and how."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.findings.finding import finding, text, until
-from replay.findings.losses import silent_epochs
+from replay.findings.finding import finding, members, text
+from replay.findings.silent_epochs import silent_epochs
 from replay.findings.spans import END_ISR, NUMBER, START_HW, START_ISR, START_LEO
 from replay.findings.unclean import IS_ELECTED_UNCLEANLY, IS_RECOVERING, holds, said_unclean
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
-from schemas.columns import NO_REPLICA
-from schemas.kinds import IncidentKind, Severity, StatementKind
+from schemas.kinds import IncidentKind, Severity
 
 IS_UNCLEAN = str(C.IS_UNCLEAN)
 """boolean: elected from outside the ISR; NULL where nothing tells. Here also where it is inferred."""
@@ -70,11 +69,6 @@ def unclean_elections(elected: DataFrame) -> DataFrame:
     return finding(rows, IncidentKind.UNCLEAN_ELECTION, Severity.CRITICAL, evidence, replica_id=F.col(C.LEADER_ID))
 
 
-def members(replicas: Column | str) -> Column:
-    """Return an array of replica ids as words."""
-    return F.concat(F.lit("["), F.array_join(F.array_sort(replicas).cast("array<string>"), ", "), F.lit("]"))
-
-
 def regressions(led: DataFrame) -> DataFrame:
     """One row per leadership that began with a lower HW than an earlier one had reached.
 
@@ -102,65 +96,3 @@ def regressions(led: DataFrame) -> DataFrame:
     offsets = (F.col(START_HW), F.col("reached"))
     kind = IncidentKind.HIGH_WATERMARK_REGRESSED
     return finding(known, kind, severity, evidence, replica_id=F.col(C.LEADER_ID), offsets=offsets)
-
-
-def times_without_leader(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per stretch in which nobody led: from an epoch with leader -1 to the next with a leader.
-
-    After the last in-sync replica was told to stop it is what somebody wanted, and only information.
-    """
-    changes = [landed[name] for name in (T.METADATA_CHANGES.name, T.LEADER_CHANGES.name)]
-    told = [
-        rows.select(*C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.LEADER_ID, C.EVENT_TIME).where(
-            F.col(C.LEADER_ID).isNotNull() & (F.col(C.LEADER_EPOCH) >= 0)
-        )
-        for rows in changes
-    ]
-    per_epoch = (
-        told[0]
-        .unionByName(told[1])
-        .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
-        .agg(
-            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
-            F.max(C.LEADER_ID).alias(C.LEADER_ID),
-            F.min(C.EVENT_TIME).alias(C.STARTED_AT),
-        )
-    )
-    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
-    led_by = F.when(F.col(C.LEADER_ID) >= 0, F.col(C.LEADER_ID))
-    known = per_epoch.withColumns(
-        {
-            "last_leader": F.last(led_by, ignorenulls=True).over(in_order.rowsBetween(FIRST, -1)),
-            "is_begin": F.lag(C.LEADER_ID).over(in_order) != NO_REPLICA,
-            C.ENDED_AT: F.first(F.when(led_by.isNotNull(), F.col(C.STARTED_AT)), ignorenulls=True).over(
-                in_order.rowsBetween(1, Window.unboundedFollowing)
-            ),
-        }
-    )
-    gaps = known.where((F.col(C.LEADER_ID) == NO_REPLICA) & F.coalesce("is_begin", F.lit(True)))
-    return _no_leader(gaps.join(_stops(landed), [str(C.CLUSTER_ID), "last_leader"], "left"))
-
-
-def _stops(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per broker that began a controlled shutdown: the times."""
-    stopping = landed[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.PROCESS_STOPPING.value)
-    return stopping.groupBy(C.CLUSTER_ID, F.col(C.BROKER_ID).alias("last_leader")).agg(
-        F.collect_list(C.EVENT_TIME).alias("stops")
-    )
-
-
-def _no_leader(gaps: DataFrame) -> DataFrame:
-    """One finding per stretch in which nobody led."""
-    # The controller moves the leader within the shutdown (controlled.shutdown.*), a minute is far more than it takes.
-    near = F.expr("INTERVAL 60 SECONDS")
-    is_planned = F.coalesce(
-        F.exists("stops", lambda at: (at <= F.col(C.STARTED_AT) + near) & (at >= F.col(C.STARTED_AT) - near)),
-        F.lit(False),
-    )
-    severity = F.when(is_planned, Severity.INFO.value).otherwise(Severity.CRITICAL.value)
-    lasted = until(F.col(C.STARTED_AT), F.col(C.ENDED_AT))
-    evidence = F.concat(
-        text("no leader from epoch {} on, {}; the last was {}", C.LEADER_EPOCH, lasted, "last_leader"),
-        F.when(is_planned, ", which was told to stop").otherwise(""),
-    )
-    return finding(gaps, IncidentKind.NO_LEADER, severity, evidence)

@@ -51,6 +51,11 @@ def text(pattern: str, *values: Column | str) -> Column:
     return F.concat(*pieces)
 
 
+def members(replicas: Column | str) -> Column:
+    """Return an array of replica ids as words."""
+    return F.concat(F.lit("["), F.array_join(F.array_sort(replicas).cast("array<string>"), ", "), F.lit("]"))
+
+
 def seconds(start: Column, end: Column) -> Column:
     """Return the time between two timestamps as a text like `3.250 s`."""
     lasted = F.unix_micros(end) - F.unix_micros(start)

@@ -17,9 +17,10 @@ from replay.findings.contradictions import contradictions
 from replay.findings.cuts import cuts_below_high_watermark
 from replay.findings.cutters import with_last_contact
 from replay.findings.divergence import divergences
-from replay.findings.elections import elections, regressions, times_without_leader, unclean_elections
+from replay.findings.elections import elections, regressions, unclean_elections
 from replay.findings.finding import with_id
 from replay.findings.isr_story import isr_changes, isr_steps, times_under_min_isr
+from replay.findings.leaderless import times_without_leader
 from replay.findings.loss_ledger import loss_findings
 from replay.findings.losses import losses
 from replay.findings.silent_cuts import silent_truncations

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.findings.elections import members
-from replay.findings.finding import finding, seconds, text, until
+from replay.findings.finding import finding, members, seconds, text, until
 from replay.windows import timeline
 from schemas import columns as C
 from schemas.kinds import EventType, IncidentKind, Severity

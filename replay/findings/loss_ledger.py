@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 from replay.findings.cutters import SEEN_IN
 from replay.findings.elections import IS_UNCLEAN
 from replay.findings.finding import finding, text
-from replay.findings.losses import HAD_UP_TO, LOSS, PREVIOUS_EPOCH, PREVIOUS_LEADER, STARTS, is_replaced
+from replay.findings.losses import LOSS, is_replaced
+from replay.findings.lost_ranges import HAD_UP_TO, PREVIOUS_EPOCH, PREVIOUS_LEADER, STARTS
 from replay.findings.spans import START_LEO
 from schemas import columns as C
 from schemas import tables as T

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from replay.findings.contacts import HELD_UP_TO
 from replay.findings.finding import finding, text
-from replay.findings.losses import silent_epochs
+from replay.findings.silent_epochs import silent_epochs
 from replay.findings.spans import END_ISR, NUMBER, START_LEO
 from replay.states.told_replicas import points
 from replay.windows import FIRST

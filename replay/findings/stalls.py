@@ -5,8 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.findings.elections import members
-from replay.findings.finding import finding, text, until
+from replay.findings.finding import finding, members, text, until
 from replay.findings.held_back import LASTED_MS, WAITS_FOR, WHY, held_back
 from replay.profile import Profile
 from schemas import columns as C

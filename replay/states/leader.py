@@ -13,23 +13,22 @@ from replay import names as N
 from replay.event_types import is_event
 from replay.events.leaderships import STATED_HW, STATED_LEO
 from replay.high_watermark import held_mask, isr_mask, risen
-from replay.in_sync import is_settled, with_caught_up, with_joining
+from replay.in_sync import with_caught_up, with_joining
 from replay.names import slot_column
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
-from replay.rules import bound, current, evaluates_high_watermark, within
 from replay.sequence import with_event_seq
 from replay.states.doubts import doubted_rise, isr_enough_for_all
 from replay.states.inferred_isr import with_bounds_of_rise, with_inferred_isr
-from replay.states.unheard import unheard, with_possible_rise
-from replay.windows import carried, place, so_far, tenure_before
+from replay.states.unheard import with_possible_rise
+from replay.states.variables import with_variables
+from replay.windows import carried, so_far
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 _MOST_ROUNDS = 4
 """More would be for a sixth replica, joining in a row with four others."""
-LEADER_VARIABLES = (C.LOG_END_OFFSET, C.LOG_START_OFFSET, N.ISR_MASK, N.ASSIGNED_MASK, N.FENCED_MASK)
 
 
 def joining_rounds(slots: int) -> int:
@@ -108,80 +107,3 @@ def remembered(ordered: DataFrame, slots: int, profile: Profile, *, is_tail: boo
     least_hw = F.col(STATED_HW) if is_tail else None
     states = leader_states(aboard(ordered, passengers, "passengers"), slots, profile, least_hw=least_hw)
     return unpacked(ashore(states, passengers, "passengers").drop(*FORGOTTEN, *of_slots), N.SHOWN)
-
-
-def _no_more_than_the_leader_has() -> Column:
-    """Return the fetcher's LEO after its response.
-
-    If its next fetch is of a later leadership, the fetcher may have led in between: what it asks for there is no more
-    of this leader's. What it had before the response it has: a diverging one may bring none, and be from beyond this
-    leader's log.
-    """
-    has, next_asks = F.col(C.LOG_END_OFFSET), F.col(N.FOLLOWER_LEO)
-    is_last = is_event(N.RESPONSE) & F.col(N.NEXT_FETCH_US).isNull() & (has >= 0)
-    return F.when(is_last & (next_asks > F.col(C.FETCH_OFFSET)), F.least(next_asks, has)).otherwise(next_asks)
-
-
-def _told() -> Column:
-    """Return the HW that a response tells its follower: the leader had it by then, whatever else the log shows."""
-    return F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
-
-
-def _log_start_told() -> Column:
-    """Return the log start that a response states: the leader had it by then, whether or not a line tells it moved."""
-    return F.when(is_event(N.RESPONSE), F.col(N.NEW_LOG_START))
-
-
-def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witnesses: bool) -> DataFrame:
-    """Return the events with every variable of the rules table as it stood after them."""
-    is_long = profile.has_long_tenures
-    variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
-    variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
-    log_start = F.greatest(variables[C.LOG_START_OFFSET], F.max(_log_start_told()).over(so_far()))
-    variables[C.LOG_START_OFFSET] = F.coalesce(log_start, F.lit(UNKNOWN_OFFSET))
-    variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.col(N.EVERY_MASK))
-    variables[N.PLACE] = F.row_number().over(place())
-    variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
-    variables[N.RISEN_AT_LEAST] = F.coalesce(F.max(_told()).over(so_far()), F.lit(UNKNOWN_OFFSET))
-    variables |= unheard(slots)
-    # A response is no event of the leader's, and a witness was not where its append is: what follows is what follows
-    # the event before.
-    of_leader = F.when(~is_event(N.RESPONSE, EventType.WITNESS), F.col(N.MAY_HAVE_GROWN_TO))
-    variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
-    for i in range(slots):
-        remote = current(C.REMOTE_LEO, i, has_long_tenures=is_long)
-        if has_witnesses:
-            variables[slot_column(N.REMOTE_LEO_BOUND, i)] = bound(C.REMOTE_LEO, i, has_long_tenures=is_long)
-        is_anew = current(N.IS_REREGISTERED, i, has_long_tenures=is_long)
-        # What a witness proves is no fetch: the HW is evaluated where one differs from the last that is known.
-        before = within(tenure_before(is_long=is_long), C.REMOTE_LEO, i)
-        variables[slot_column(C.REMOTE_LEO, i)] = F.coalesce(remote, F.lit(UNKNOWN_OFFSET))
-        variables[slot_column(N.IS_REREGISTERED, i)] = F.coalesce(is_anew, F.lit(False))
-        variables[slot_column(N.REMOTE_LEO_BEFORE, i)] = F.coalesce(before, F.lit(UNKNOWN_OFFSET))
-    with_state = ordered.withColumns(variables)
-    if has_witnesses:
-        with_state = _with_raised(with_state, slots)
-    of_fetcher = F.lit(None)
-    for i in range(slots):
-        of_fetcher = F.when(F.col(N.SLOT) == i, F.col(slot_column(N.REMOTE_LEO_BEFORE, i))).otherwise(of_fetcher)
-    return (
-        with_state.withColumn("fetcher_leo_before", of_fetcher)
-        .withColumn(N.IS_EVALUATED, F.coalesce(evaluates_high_watermark(profile), F.lit(False)))
-        .withColumn(N.FOLLOWER_LEO, _no_more_than_the_leader_has())
-        .drop(*[slot_column(N.REMOTE_LEO_BEFORE, i) for i in range(slots)])
-    )
-
-
-def _with_raised(states: DataFrame, slots: int) -> DataFrame:
-    """Return the events with remote LEOs raised to what a witness proves, and `raised_mask`, of whom it does."""
-    bounds, remotes = (
-        [F.col(slot_column(name, i)) for i in range(slots)] for name in (N.REMOTE_LEO_BOUND, C.REMOTE_LEO)
-    )
-    raised = [
-        F.when(least > remote, 1 << i).otherwise(0)
-        for i, (least, remote) in enumerate(zip(bounds, remotes, strict=True))
-    ]
-    known = {slot_column(C.REMOTE_LEO, i): F.greatest(bounds[i], remotes[i]) for i in range(slots)}
-    return states.withColumns({N.RAISED_MASK: sum(raised, F.lit(0)), **known}).drop(
-        *[slot_column(N.REMOTE_LEO_BOUND, i) for i in range(slots)]
-    )

@@ -10,8 +10,8 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.going_on.continued import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
-from replay.going_on.continued import LEADER_STATE, REPLICA_STATE, in_order, is_unexplained
+from replay.going_on.unlike import CUTS_THAT_BELONG_TOGETHER as _TOGETHER
+from replay.going_on.unlike import LEADER_STATE, REPLICA_STATE, in_order, is_unexplained
 from replay.names import NS_PER_US
 from replay.stretches.cut import FROM_US, UNTIL_US
 from replay.stretches.requests import PART_ID, STRETCH, TO_US

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.going_on.continued import is_unexplained
+from replay.going_on.unlike import is_unexplained
 from replay.partitions import of_partitions
 from replay.states.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
 from replay.stretches.cut import FROM_US, UNTIL_US

@@ -12,6 +12,9 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+UNWRAPPED = 2**31
+"""Characters of a line that no table is as wide as: beyond its width a value would be cut short."""
+
 
 @dataclass
 class Step:
@@ -45,8 +48,10 @@ def print_table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
     """Print a table to stdout, as wide as the terminal, unwrapped where stdout is no terminal."""
     console = Console(highlight=False)
     if not console.is_terminal:
-        console = Console(highlight=False, width=10_000)
-    table = Table(*columns, box=None, pad_edge=False)
+        console = Console(highlight=False, width=UNWRAPPED)
+    table = Table(box=None, pad_edge=False)
+    for name in map(Text, columns):  # Text: a name such as keys[topic], or a value such as [red], is no markup
+        table.add_column(name)
     for row in rows:
-        table.add_row(*map(Text, row))  # Text: a value such as [red] is data, not markup
+        table.add_row(*map(Text, row))
     console.print(table)

@@ -44,6 +44,15 @@ def test_a_statement_prints_its_rows(lake: str, capsys: pytest.CaptureFixture[st
     assert row.split() == ["i0", "2026-11-21", "10:00:00.123", "NULL", "[red]", "1", "2"]
 
 
+def test_a_result_is_printed_as_it_is(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The name of a map's value is no markup, and nothing is too long for a line."""
+    assert ask(lake, "SELECT map('a', 1)['a'], map('/a', 2)['/a'], repeat('y', 12000)") == 0
+    heading, row = capsys.readouterr().out.splitlines()
+
+    assert heading.split() == ["map(a,", "1)[a]", "map(/a,", "2)[/a]", "repeat(y,", "12000)"]
+    assert row.split() == ["1", "2", "y" * 12000]
+
+
 def test_a_long_result_is_cut_and_says_so(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     """`--limit` rows are printed; a result of just as many is not called cut."""
     assert ask(lake, "SELECT incident_id FROM incidents", "--limit", "2") == 0

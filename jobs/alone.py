@@ -5,9 +5,8 @@ from __future__ import annotations
 import fcntl
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from urllib.parse import urlsplit
 
+from jobs.places import on_this_machine
 from jobs.progress import say
 
 LOCK = ".tidegauge.lock"
@@ -16,12 +15,11 @@ LOCK = ".tidegauge.lock"
 
 @contextmanager
 def alone(warehouse: str) -> Iterator[None]:
-    """Wait until no other run writes to the warehouse; in an object store nobody can know."""
-    if urlsplit(warehouse).scheme:
+    """Wait until no other run writes to the warehouse; in an object store nobody can know. Where none is, none does."""
+    folder = on_this_machine(warehouse)
+    if folder is None or not folder.is_dir():
         yield
         return
-    folder = Path(warehouse)
-    folder.mkdir(parents=True, exist_ok=True)
     with (folder / LOCK).open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

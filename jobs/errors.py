@@ -33,6 +33,8 @@ def reason(error: Exception) -> str:
         return _first_line(str(error.java_exception))
     if isinstance(error, PySparkException):
         return _first_line(str(error))
+    if isinstance(error, OSError) and error.filename and error.strerror:
+        return f"{error.filename}: {error.strerror}"
     return f"{type(error).__name__}: {_first_line(str(error))} (--debug shows where)"
 
 

@@ -21,6 +21,14 @@ def absolute(path: str) -> str:
     return path if urlsplit(path).scheme else str(Path(path).absolute())
 
 
+def on_this_machine(path: str) -> Path | None:
+    """The folder that a path or `file:` URI names; None for one elsewhere."""
+    place = urlsplit(path)
+    if place.scheme:
+        return Path(place.path) if place.scheme == "file" else None
+    return Path(path)
+
+
 @dataclass(frozen=True)
 class Home:
     """What `--warehouse` and `--database` say: one of them, or both."""
@@ -30,6 +38,12 @@ class Home:
 
     def __str__(self) -> str:
         return self.path or f"database {self.database}"
+
+    def make(self) -> None:
+        """Make the folder if it is missing, on this machine: where it can not be, nothing is begun."""
+        folder = None if self.path is None else on_this_machine(self.path)
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
 
 
 class Place(Protocol):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import click
 
@@ -13,7 +12,7 @@ from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters
 from jobs.errors import CouldNotRunError
 from jobs.opening import open_warehouse, warehouse_option
-from jobs.places import Home
+from jobs.places import Home, on_this_machine
 from jobs.progress import step
 from jobs.report_charts import library
 from jobs.report_markdown import markdown
@@ -51,11 +50,11 @@ def page(sections: Sequence[Section]) -> str:
 
 def default_output(warehouse: str) -> Path:
     """report/index.html in the warehouse; an object store is no place for a plain file of ours."""
-    place = urlsplit(warehouse)
-    if place.scheme not in ("", "file"):
+    folder = on_this_machine(warehouse)
+    if folder is None:
         message = f"{warehouse} is no local folder: name a file with --output"
         raise CouldNotRunError(message)
-    return Path(place.path if place.scheme else warehouse) / "report" / "index.html"
+    return folder / "report" / "index.html"
 
 
 @click.command("report", cls=Configured, epilog="Example: tidegauge report --warehouse /tmp/lake")

@@ -89,6 +89,8 @@ UNKNOWN_LAYOUT = "no line begins with a date as Kafka writes it: name the layout
 def capture_root(path: str | Path) -> Path:
     """The folder that holds `broker-N/`: `path`, or its `capture/` where only that does."""
     folder = Path(path).resolve()  # Spark puts ".." out of a path, and names a file by what is left
+    if folder.is_file():
+        raise CaptureError(f"{folder}: a file; name the folder that it lies in")
     if not folder.is_dir():
         raise CaptureError(f"{folder}: no such folder")
     inner = folder / "capture"

@@ -62,6 +62,17 @@ def test_a_folder_that_is_no_capture_is_told_at_once(
     assert not (tmp_path / "lake").exists()
 
 
+def test_a_file_is_neither_a_capture_nor_a_warehouse(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Said before Spark starts, with its name."""
+    log = tmp_path / "server.log"
+    log.write_text("[2026-11-21 10:36:41,000] INFO starting (kafka.server.KafkaServer)\n", encoding="utf-8")
+
+    assert main(["ingest", str(log), "--warehouse", str(tmp_path / "lake")]) == ExitCode.COULD_NOT_RUN
+    assert capsys.readouterr().err == f"tidegauge: {log}: a file; name the folder that it lies in\n"
+    assert main(["ingest", str(tmp_path), "--warehouse", str(log)]) == ExitCode.COULD_NOT_RUN
+    assert capsys.readouterr().err.splitlines()[-1] == f"tidegauge: {log}: File exists"
+
+
 def failing(error: BaseException) -> click.Command:
     """A command that fails."""
 
@@ -77,6 +88,7 @@ def failing(error: BaseException) -> click.Command:
     [
         (AnalysisException("[TABLE_OR_VIEW_NOT_FOUND] no t\n'Project [1]\n+- x"), "[TABLE_OR_VIEW_NOT_FOUND] no t"),
         (ZeroDivisionError("division by zero"), "ZeroDivisionError: division by zero (--debug shows where)"),
+        (PermissionError(errno.EACCES, "Permission denied", "/lake/x"), "/lake/x: Permission denied"),
         (KeyError(), "KeyError: no message (--debug shows where)"),
         (SystemExit(0), "a library ended the job (exit code 0); run it as a program"),
     ],

@@ -37,6 +37,7 @@ def write_report(
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page(sections), encoding="utf-8")
         if ticket is not None:
+            ticket.parent.mkdir(parents=True, exist_ok=True)
             ticket.write_text(markdown(sections, __version__), encoding="utf-8")
         reporting.note = str(target)
     return target

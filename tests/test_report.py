@@ -171,7 +171,8 @@ def test_the_report_of_a_loss(
     warehouse = copied(loss, tmp_path)
     check_cluster(warehouse, "c")
     capsys.readouterr()
-    code = main(["report", "--warehouse", warehouse.path])
+    ticket = tmp_path / "not" / "there" / "ticket.md"
+    code = main(["report", "--warehouse", warehouse.path, "--markdown", str(ticket)])
     target = tmp_path / "lake" / "report" / "index.html"
     html = target.read_text(encoding="utf-8")
     text = " ".join(re.sub(r"<[^>]+>", " ", without_scripts(html)).split())
@@ -180,6 +181,7 @@ def test_the_report_of_a_loss(
 
     assert code == ExitCode.OK
     assert capsys.readouterr().out.strip() == str(target)
+    assert ticket.read_text(encoding="utf-8").startswith("# Cluster c\n")
     assert "CommittedRecordsSurviveElections invalid critical 2 1 first: topic ledger" in text
     assert "2026-11-21 10:49:47.000 ledger 0 1 2 11 10 11 11 high_watermark true" in text
     assert "ledger 0 2 3 2026-11-21 10:49:43.000 10 10 10 10 exact" in text

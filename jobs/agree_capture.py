@@ -12,6 +12,7 @@ from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
 from jobs.command import cluster_option, debug_option, options, run
+from jobs.deliveries import landed_clusters
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
@@ -24,6 +25,9 @@ from replay.agreement.compared import agreement, summary
 from replay.agreement.known_otherwise import AT_MS, OF, WHAT
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
+from sources.errors import CaptureError
+from sources.files import capture_root, discover
+from sources.files import cluster_id as stated_cluster_id
 
 TRUTH_SCHEMA = "kind string, ts bigint, broker int, topic string, partition int, epoch int, replica int"
 OFFSETS = "`from` bigint, `to` bigint"
@@ -33,7 +37,22 @@ AROUND = 5
 """Events before and after a disagreement that are shown."""
 
 
-def compare(warehouse: Warehouse, cluster_id: str | None, truth: Path) -> DataFrame:
+def cluster_of(warehouse: Warehouse, capture: Path) -> str:
+    """The warehouse's cluster; of several the one that the capture's logs are of."""
+    clusters = landed_clusters(warehouse)
+    if len(clusters) == 1:
+        return clusters[0]
+    try:
+        stated = stated_cluster_id(discover(capture_root(capture)))
+    except CaptureError:  # what was generated has no logs
+        stated = None
+    if stated not in clusters:
+        message = f"{warehouse.path} is of the clusters {', '.join(clusters)}: name one by --cluster-id"
+        raise CouldNotRunError(message)
+    return stated
+
+
+def compare(warehouse: Warehouse, cluster_id: str, truth: Path) -> DataFrame:
     """One row per value that was stated or rebuilt: `replay.agreement.compared.agreement`."""
     said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth.absolute()))
     leaders, replicas, cuts = (
@@ -64,7 +83,7 @@ def disagreements(values: DataFrame, most: int) -> list[Row]:
     return differ.withColumn(AT_MS, F.coalesce("stated_ms", "rebuilt_ms")).orderBy(AT_MS, *OF).limit(most).collect()
 
 
-def neighbourhood(warehouse: Warehouse, cluster_id: str | None, value: Row) -> list[Row]:
+def neighbourhood(warehouse: Warehouse, cluster_id: str, value: Row) -> list[Row]:
     """The partition's events around a value, in time order."""
     near = timed(warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)).where(
         (F.col(C.TOPIC) == value[C.TOPIC]) & (F.col(C.PARTITION) == value[C.PARTITION])
@@ -100,7 +119,7 @@ def raw_lines(capture: Path, rows: Sequence[Row]) -> list[str]:
     "--differences", type=click.IntRange(min=1), default=1, show_default=True,
     help="Show so many of them, with the events around each.",
 )  # fmt: skip
-@options(warehouse_option, cluster_option, debug_option)
+@options(warehouse_option, cluster_option("the one there is, else that of the capture's logs"), debug_option)
 def agree(capture: Path, differences: int, warehouse: Home, cluster_id: str | None) -> int:
     """Compare a warehouse with CAPTURE/truth.jsonl.gz: what its brokers said, per partition, and the first differences.
 
@@ -113,18 +132,22 @@ def agree(capture: Path, differences: int, warehouse: Home, cluster_id: str | No
         message = f"{truth} is not there: only a capture made with DEBUG and TRACE lines can be compared"
         raise CouldNotRunError(message)
     target = open_warehouse("agree", warehouse)
+    cluster = cluster_id or cluster_of(target, capture)
     with keeping() as keep:
-        values = keep(compare(target, cluster_id, truth))
+        values = keep(compare(target, cluster, truth))
         of_partitions = summary(values).orderBy(WHAT, C.TOPIC, C.PARTITION)
         summaries = of_partitions.collect()
+        if not any(row["stated"] for row in summaries):
+            message = f"{truth} says nothing of what was rebuilt"
+            raise CouldNotRunError(message)
         print_table(of_partitions.columns, [[_text(v) for v in row] for row in summaries])
         found = disagreements(values, differences)
     for number, value in enumerate(found, start=1):
-        _show(target, cluster_id, capture, value, number)
+        _show(target, cluster, capture, value, number)
     return ExitCode.OK if agrees(summaries) else ExitCode.RULE_BROKEN
 
 
-def _show(target: Warehouse, cluster_id: str | None, capture: Path, value: Row, number: int) -> None:
+def _show(target: Warehouse, cluster_id: str, capture: Path, value: Row, number: int) -> None:
     kind = "stated, not rebuilt" if value["rebuilt_ms"] is None else "rebuilt, not stated"
     where = f"{value[C.TOPIC]}-{value[C.PARTITION]}, epoch {value[C.LEADER_EPOCH]}, replica {value[C.REPLICA_ID]}"
     nth = "first disagreement" if number == 1 else f"disagreement {number}"

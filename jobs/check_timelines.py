@@ -16,7 +16,7 @@ from expectations.policy_file import read_policy
 from expectations.results import RULES
 from jobs.check_output import as_json, print_verdicts, write_junit
 from jobs.check_run import WARN, Asked, CheckRun, judge_cluster, worst
-from jobs.command import cluster_option, debug_option, options, run
+from jobs.command import EVERY_CLUSTER, debug_option, options, run
 from jobs.deliveries import landed_clusters
 from jobs.errors import ExitCode
 from jobs.opening import open_warehouse, warehouse_option
@@ -92,7 +92,7 @@ def write_documents(warehouse: Warehouse, runs: Sequence[CheckRun], folder: Path
 
 
 @click.command("check", cls=Configured, epilog="Example: tidegauge check --warehouse /tmp/lake || page-somebody")
-@options(warehouse_option, cluster_option, config_option, fail_on_option)
+@options(warehouse_option, EVERY_CLUSTER, config_option, fail_on_option)
 @click.option(
     "--max-age", "oldest", callback=max_age, metavar="TIME", help="A rule more: the last event is no older (26h, 2d)."
 )

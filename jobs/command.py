@@ -54,12 +54,13 @@ def _switch_debug_on(_context: click.Context, _option: click.Parameter, wanted: 
         os.environ[DEBUG] = "1"
 
 
-cluster_option = click.option(
-    "--cluster-id",
-    metavar="ID",
-    callback=_check_cluster_id,
-    help="Cluster's name. Default: from the logs, or 'default'.",
-)
+def cluster_option(default: str) -> Callable[[Decorated], Decorated]:
+    """`--cluster-id`; `default` says which it is where none is named."""
+    text = f"Cluster's name. Default: {default}."
+    return click.option("--cluster-id", metavar="ID", callback=_check_cluster_id, help=text)
+
+
+EVERY_CLUSTER = cluster_option("every cluster of the warehouse")
 capture_option = click.option(
     "--capture-id", metavar="ID", callback=_check_cluster_id, help="Delivery's name. Default: a digest of its files."
 )

@@ -34,7 +34,8 @@ from sources.streams import with_brokers_of_streams
 DEFAULT_CLUSTER_ID = "default"
 
 DELIVERY_OPTIONS = (
-    cluster_option, capture_option, timezone_option, pattern_option, redact_option, redact_key_option,
+    cluster_option(f"from the logs, or '{DEFAULT_CLUSTER_ID}'"), capture_option, timezone_option, pattern_option,
+    redact_option, redact_key_option,
 )  # fmt: skip
 """How a capture is to be read and named."""
 

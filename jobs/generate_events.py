@@ -98,7 +98,7 @@ def write_truth(statements: DataFrame, folder: Path) -> None:
 @click.option(
     "--truth", type=click.Path(file_okay=False, path_type=Path), help="Folder for truth.jsonl.gz, for `agree`."
 )
-@options(warehouse_option, cluster_option, capture_option, debug_option)
+@options(warehouse_option, cluster_option(f"'{DEFAULT_CLUSTER_ID}'"), capture_option, debug_option)
 def generate(
     scenario: Path | None, truth: Path | None, warehouse: Home, cluster_id: str | None, capture_id: str | None,
     since: float, until: float, **given: float | None,

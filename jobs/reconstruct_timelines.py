@@ -8,7 +8,7 @@ import click
 from pyspark.sql import DataFrame
 
 from jobs.alone import alone
-from jobs.command import cluster_option, debug_option, options, run
+from jobs.command import EVERY_CLUSTER, debug_option, options, run
 from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import few_tasks, keeping, tasks_of, with_few_kept
@@ -90,7 +90,7 @@ def write_table(
 
 @click.command("reconstruct", cls=Configured, epilog="Example: tidegauge reconstruct --warehouse /tmp/lake")
 @click.option("--all", "all_anew", is_flag=True, help="Replay everything, also what an earlier replay has settled.")
-@options(warehouse_option, cluster_option, debug_option)
+@options(warehouse_option, EVERY_CLUSTER, debug_option)
 def reconstruct(warehouse: Home, cluster_id: str | None, all_anew: bool) -> None:
     """Replay what has landed and write the timelines.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from jobs import __version__
-from jobs.command import cluster_option, debug_option, options, run
+from jobs.command import EVERY_CLUSTER, debug_option, options, run
 from jobs.deliveries import landed_clusters
 from jobs.errors import CouldNotRunError
 from jobs.opening import open_warehouse, warehouse_option
@@ -59,7 +59,7 @@ def default_output(warehouse: str) -> Path:
 
 
 @click.command("report", cls=Configured, epilog="Example: tidegauge report --warehouse /tmp/lake")
-@options(warehouse_option, cluster_option, debug_option)
+@options(warehouse_option, EVERY_CLUSTER, debug_option)
 @click.option("--output", type=click.Path(path_type=Path), metavar="FILE", help="Default: report/index.html in DIR.")
 @click.option("--markdown", "ticket", type=click.Path(path_type=Path), metavar="FILE", help="Write Markdown there too.")
 def report(warehouse: Home, cluster_id: str | None, output: Path | None, ticket: Path | None) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import click
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.command import cluster_option, debug_option, options, run
@@ -14,7 +15,7 @@ from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, say
 from jobs.run_config import Configured
-from jobs.step_table import HEAD, lines_of, step_rows
+from jobs.step_table import HEAD, by_topic_id, lines_of, step_rows
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE
 
@@ -26,7 +27,7 @@ TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%
 )
 @options(
     warehouse_option,
-    cluster_option,
+    cluster_option("the one that has the partition"),
     click.option("--topic", required=True, metavar="NAME"),
     click.option("--partition", required=True, type=click.IntRange(0), metavar="N"),
     click.option("--from", "start", type=click.DateTime(TIMES), help="First time to show, in UTC."),
@@ -45,12 +46,15 @@ def show(
 ) -> None:
     """Print a partition's events with LEO, remote LEOs, ISR and HW after each, as in a worked example.
 
-    A `+` before a replica in the ISR: its joining is in flight, and counts already. A `?` is unknown.
+    A `+` before a replica in the ISR: its joining is in flight, and counts already. A `?` is unknown. A topic that was
+    deleted and created anew is told topic id by topic id.
     """
     target = open_warehouse("show", warehouse)
     events = target.read(LEADER_TIMELINE, cluster_id=cluster_id).where(
         (F.col(C.TOPIC) == topic) & (F.col(C.PARTITION) == partition)
     )
+    if cluster_id is None:
+        require_one(events, f"{topic}-{partition}")
     if start is not None:
         events = events.where(F.col(C.EVENT_TIME) >= F.lit(f"{start.isoformat()}Z").cast(C.EVENT_TIME.type))
     if end is not None:
@@ -59,9 +63,21 @@ def show(
     if not rows:
         message = f"no event of {topic}-{partition} in {warehouse}"
         raise CouldNotRunError(message)
-    print_table(HEAD, lines_of(rows))
+    topics = by_topic_id(rows)
+    for topic_id, steps in topics.items():
+        if len(topics) > 1:
+            click.echo(f"topic id {topic_id}")
+        print_table(HEAD, lines_of(steps))
     if is_cut:
         say(f"first {limit} events; --limit, --from and --to show others")
+
+
+def require_one(events: DataFrame, partition: str) -> None:
+    """Refuse events of several clusters: of one name, they would be told as one history."""
+    clusters = sorted(row[0] for row in events.select(C.CLUSTER_ID).distinct().collect())
+    if len(clusters) > 1:
+        message = f"{partition} is of the clusters {', '.join(clusters)}: name one by --cluster-id"
+        raise CouldNotRunError(message)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

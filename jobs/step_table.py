@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -12,13 +13,23 @@ from schemas import columns as C
 AT = "at"
 """string: the time of an event as it is shown, by Spark: Python would show it in this machine's zone."""
 
+BORN = "born"
+"""timestamp: that of a topic id's first event."""
+
 HEAD = ("seq", "time (UTC)", "event", "of", "LEO", "remote LEO", "ISR", "HW", str(C.EXACTNESS), "line")
 
 
 def step_rows(events: DataFrame, most: int) -> tuple[list[Row], bool]:
-    """The first events of a leader timeline in order, and whether there are more."""
-    rows = timed(events).orderBy(*C.TIMELINE_ORDER).limit(most + 1).collect()
+    """The first events of a leader timeline in order, and whether there are more; one topic id after the other."""
+    born = F.min(C.EVENT_TIME).over(Window.partitionBy(C.TOPIC_ID))
+    in_order = timed(events).withColumn(BORN, born).orderBy(BORN, C.TOPIC_ID, *C.TIMELINE_ORDER)
+    rows = in_order.limit(most + 1).collect()
     return rows[:most], len(rows) > most
+
+
+def by_topic_id(rows: Iterable[Row]) -> dict[str, list[Row]]:
+    """The rows, in order, of each topic id: each began again at epoch 0."""
+    return {topic_id: list(steps) for topic_id, steps in groupby(rows, key=lambda row: row[C.TOPIC_ID])}
 
 
 def timed(events: DataFrame) -> DataFrame:

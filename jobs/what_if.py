@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.alone import alone
-from jobs.command import cluster_option, debug_option, options, run
+from jobs.command import EVERY_CLUSTER, debug_option, options, run
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
@@ -84,7 +84,7 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
 @click.command("what-if", cls=Configured, epilog="Example: tidegauge what-if --warehouse /tmp/lake --min-isr 1")
 @options(
     warehouse_option,
-    cluster_option,
+    EVERY_CLUSTER,
     click.option(
         "--truncation",
         "rules",
@@ -113,7 +113,10 @@ def what_if(
     target = open_warehouse("what-if", warehouse)
     otherwise = Otherwise(min_isr, lag_time_ms, min_isr_gate)
     with alone(target.path):
-        for cluster in landed_clusters(target, cluster_id):
+        clusters = landed_clusters(target, cluster_id)
+        for cluster in clusters:
+            if len(clusters) > 1:
+                click.echo(f"cluster {cluster}")
             outcomes = replay_truncations(target, cluster, [Truncation(rule) for rule in rules] or RULES)
             rows = outcomes.orderBy(*outcomes.columns).collect()
             print_table(outcomes.columns, [[str(value) for value in row] for row in rows])

@@ -40,6 +40,8 @@ def violation(run_id: str, name: str) -> dict[str, Any]:
     return {"cluster_id": "c", "run_id": run_id, "rule": "R", "violation_id": name, "keys": keys}
 
 
+OF_FINDING = {"kind": "COMMITTED_RECORDS_LOST", "topic": "ledger", "partition": "1"}
+
 GIVEN = lost() | {
     T.LEADER_TIMELINE: [
         *[row for row in lost()[T.LEADER_TIMELINE] if row["event_seq"] != 2],
@@ -77,8 +79,11 @@ GIVEN |= {
         *GIVEN[T.PRODUCE_EVENTS],
         {**appended(7, 7), "topic": "stuck", "is_control": True, "transaction_result": "COMMIT", "producer_id": 9},
     ],
-    T.CHECK_RESULTS: [judged("yesterday", 1), judged("tonight", 2)],
-    T.CHECK_VIOLATIONS: [violation("yesterday", "old"), violation("tonight", "old"), violation("tonight", "new")],
+    T.CHECK_RESULTS: [judged("yesterday", 1), judged("tonight", 2), judged("tonight", 2) | {"rule": "F"}],
+    T.CHECK_VIOLATIONS: [
+        *(violation(run, name) for run, name in (("yesterday", "old"), ("tonight", "old"), ("tonight", "new"))),
+        violation("tonight", "found") | {"rule": "F", "keys": {"incident_id": "i"}, "observed": OF_FINDING},
+    ],
 }
 ANSWERS: dict[str, dict[str, object]] = {
     "read-committed-stuck": {
@@ -144,3 +149,12 @@ def test_the_first_row_is_the_answer(name: str, asked: SparkSession) -> None:
 
     assert first is not None
     assert {key: first[key] for key in ANSWERS[name]} == ANSWERS[name]
+
+
+def test_a_finding_fails_in_its_partition(asked: SparkSession) -> None:
+    """Its key is its id: where it was found stands among what was observed."""
+    rows_of = asked.sql((COOKBOOK / "what-fails-tonight.sql").read_text(encoding="utf-8")).where("rule = 'F'").collect()
+
+    assert [(row["cluster_id"], row["topic"], row["partition"], row["new_ones"]) for row in rows_of] == [
+        ("c", "ledger", "1", 1)
+    ]

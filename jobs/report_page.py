@@ -15,6 +15,7 @@ body { margin: 0 auto; max-width: 76rem; padding: 1.5rem; font: 15px/1.5 system-
   background: var(--ground); }
 h1 { font-size: 1.5rem; margin: 0 0 .2rem; } h2 { font-size: 1.15rem; margin: 2.2rem 0 .6rem; }
 h3 { font-size: 1rem; margin: 1.4rem 0 .3rem; }
+h1, h3, p.note { overflow-wrap: anywhere; }
 p.note { color: var(--soft); margin: .2rem 0 .8rem; }
 .cards { display: flex; flex-wrap: wrap; gap: .8rem; margin-top: 1rem; }
 .card { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .9rem; }
@@ -23,7 +24,7 @@ p.note { color: var(--soft); margin: .2rem 0 .8rem; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-size: .88rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .9rem .25rem 0; border-bottom: 1px solid var(--line); }
-th { color: var(--soft); font-weight: 600; white-space: nowrap; } td.number, th.number { text-align: right; }
+th { color: var(--soft); font-weight: 600; white-space: nowrap; } td.long { min-width: 18rem; }
 .valid { color: var(--valid); } .invalid { color: var(--invalid); font-weight: 600; }
 .unknown { color: var(--unknown); } .error { color: var(--error); font-weight: 600; }
 .chart { width: 100%; }
@@ -48,7 +49,11 @@ TEMPLATE = """\
 {%- for column in shown.columns %}<th>{{ column | replace('_', '_<wbr>' | safe) }}</th>{% endfor %}</tr></thead>
 <tbody>
 {%- for row in shown.rows %}
-<tr>{% for cell in row %}<td{% if cell in statuses %} class="{{ cell }}"{% endif %}>{{ cell }}</td>{% endfor %}</tr>
+<tr>
+{%- for cell in row %}
+<td{% if cell in statuses %} class="{{ cell }}"{% elif cell | length > long %} class="long"{% endif %}>{{ cell }}</td>
+{%- endfor %}
+</tr>
 {%- endfor %}
 </tbody></table></div>
 {%- if shown.in_all > shown.rows | length %}
@@ -98,7 +103,11 @@ the exclusive end.</p>
 """
 
 
+LONG = 60
+"""Characters from which on a cell is a sentence: on a narrow screen it is not squeezed to a word a line."""
+
+
 def render(**content: Any) -> str:
     """The page as HTML; a name that the template misses is an error, not a blank."""
     environment = Environment(autoescape=True, undefined=StrictUndefined)
-    return environment.from_string(TEMPLATE).render(style=STYLE, **content)
+    return environment.from_string(TEMPLATE).render(style=STYLE, long=LONG, **content)

@@ -121,3 +121,21 @@ def test_it_is_readable_in_light_and_dark(opened: tuple[Page, list[str], list[st
     )
 
     assert abs(ink - ground) > 450
+
+
+def test_it_is_readable_on_a_phone(browser: Browser, tmp_path: Path) -> None:
+    """Nothing sticks out of the page, a table is moved within it, and a sentence in one is not a word a line."""
+    name, evidence = "MkU3OEVBNTcwNTJENDM2Qg", "its log began at LEO 165, another had records up to 246; " * 4
+    tables = [
+        Shown("What was lost", ("kind", "topic", "evidence"), [("COMMITTED_RECORDS_LOST", name, evidence)], 1, "")
+    ]
+    report = tmp_path / "index.html"
+    report.write_text(page([Section(name, "", [], tables, [])]), encoding="utf-8")
+    tab = browser.new_page(viewport={"width": 320, "height": 800})
+    tab.goto(report.as_uri())
+    box: Any = tab.locator("td.long").bounding_box()
+
+    assert tab.evaluate("document.documentElement.scrollWidth") == 320
+    assert box["width"] > 250
+    assert box["height"] < 250
+    tab.close()

@@ -126,8 +126,15 @@ def _delta_is_fetched() -> bool:
     return any(Path.home().glob(f".ivy2*/jars/io.delta_delta-spark_*-{version('delta-spark')}.jar"))
 
 
+def name_files_in_utf8() -> None:
+    """Let Java name files as Python does: under LC_ALL=C, common in scripts, it knows no name that is not ASCII."""
+    if os.environ.get("LC_ALL") in ("C", "POSIX"):
+        os.environ["LC_ALL"] = "C.UTF-8"
+
+
 def _start(builder: SparkSession.Builder) -> SparkSession:
     """Start the JVM with its chatter (Ivy's report, warnings of the JDK) put aside, shown if it does not start."""
+    name_files_in_utf8()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as chatter:
         try:
             with _stderr_to(chatter):

@@ -44,7 +44,7 @@ def print_verdicts(done: CheckRun) -> None:
     for verdict in (verdict for verdict in done.verdicts if verdict.is_broken):
         say(f"  {verdict.rule}: {RULES[verdict.rule].what_to_do}")
         around = next((violation.events_around for violation in verdict.examples if violation.events_around), ())
-        if around not in shown:
+        if around and around not in shown:
             shown.add(around)
             say("\n".join(f"    {event}" for event in around))
     failed = Counter(verdict.reason for verdict in done.verdicts if verdict.status is Status.ERROR)

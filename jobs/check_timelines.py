@@ -26,15 +26,20 @@ from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 
 LAST = "last"
+LONGEST = timedelta(days=36_500)
+"""An age that no log has: that long ago there may be no date."""
 
 
 def max_age(_context: click.Context, _option: click.Parameter, text: str | None) -> timedelta | None:
     """A time such as 26h, 90m or 2d."""
-    match = re.fullmatch(r"(\d+)([mhd])", text or "")
-    if text is not None and match is None:
+    if text is None:
+        return None
+    match = re.fullmatch(r"(\d{1,7})([mhd])", text)
+    age = match and timedelta(minutes=int(match[1]) * {"m": 1, "h": 60, "d": 1440}[match[2]])
+    if age is None or age > LONGEST:
         message = f"{text!r} is no time: say for example 90m, 26h or 2d."
         raise click.BadParameter(message)
-    return None if match is None else timedelta(minutes=int(match[1]) * {"m": 1, "h": 60, "d": 1440}[match[2]])
+    return age
 
 
 fail_on_option = click.option("--fail-on", type=click.Choice([WARN]), help="Exit with 1 if only warnings are broken.")

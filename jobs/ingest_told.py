@@ -31,6 +31,8 @@ def say_what_was_rejected(warehouse: Warehouse, cluster_id: str, rejected: int) 
     if not rejected:
         return
     rows = rejected_shapes(warehouse.read(REJECTED_LINES, cluster_id=cluster_id)).orderBy(F.desc("lines"), "shape")
-    say(f"  {rejected:,} lines could not be used; the view rejected_shapes has them all:")
+    lines = "1 line" if rejected == 1 else f"{rejected:,} lines"
+    say(f"  {lines} could not be used; the view rejected_shapes has them all:")
     for row in rows.limit(SHAPES_SHOWN).collect():
-        say(f"    {row['lines']:>8,}  {row[REASON]}: {row['shape'][:100]}")
+        shape = f": {row['shape'][:100]}" if row["shape"] else ""
+        say(f"    {row['lines']:>8,}  {row[REASON]}{shape}")

@@ -20,8 +20,8 @@ from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from schemas.tables import LANDING_TABLES, SOURCE_FILES
 from sources.file_kinds import LOGS
-from sources.files import SourceFile
 from sources.partition_names import partition_by_name
+from sources.source_file import SourceFile
 
 EVENT_TABLES = tuple(table for table in LANDING_TABLES if table is not SOURCE_FILES)
 """Landing tables in the order in which they are written, before `source_files`."""

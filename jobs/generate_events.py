@@ -22,7 +22,7 @@ from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from schemas.tables import SOURCE_FILES
-from sources.files import SourceFile
+from sources.source_file import SourceFile
 from sources.synthetic.landing import Delivery, landing, source_files
 from sources.synthetic.part import WHOLE, Part
 from sources.synthetic.rounds import Forms, forms_of

@@ -19,9 +19,9 @@ from schemas.columns import NO_REPLICA
 from schemas.tables import SOURCE_FILES
 from sources.coverage import coverage
 from sources.file_kinds import LOGS, is_named_as_log
-from sources.files import SourceFile
 from sources.grown import beginnings
 from sources.redaction import Redaction
+from sources.source_file import SourceFile
 
 
 class Landed(NamedTuple):

@@ -6,9 +6,9 @@ from typing import Any
 
 from schemas import columns as C
 from sources.broker_settings import KAFKA_VERSION
-from sources.files import SourceFile
 from sources.json_text import object_of
 from sources.outcomes import IGNORED, LANDED, REJECTED
+from sources.source_file import SourceFile
 from sources.told import Told
 
 

@@ -12,7 +12,6 @@ from pyspark.sql.types import StructField, StructType
 from schemas import columns as C
 from schemas import tables as T
 from sources.coverage import coverage
-from sources.files import SourceFile
 from sources.outcomes import (
     IGNORED,
     LANDED,
@@ -25,6 +24,7 @@ from sources.outcomes import (
     rejected,
     with_outcome,
 )
+from sources.source_file import SourceFile
 
 MAX_LINE_BYTES = 10_000_000
 """A longer line is no line of a log. A full fetch of some thousand partitions has about a million."""

@@ -15,10 +15,10 @@ from collections.abc import Iterator
 
 from schemas import columns as C
 from schemas.kinds import FileKind, StatementKind
-from sources.files import SourceFile
 from sources.json_text import object_of
 from sources.line_parts import METADATA_TOPIC
 from sources.outcomes import IGNORED, LANDED, REJECTED
+from sources.source_file import SourceFile
 from sources.told import Row, Told
 
 STATED_BY = {

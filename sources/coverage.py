@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
-from sources.files import SourceFile
+from sources.source_file import SourceFile
 
 MINUTE = timedelta(minutes=1)
 

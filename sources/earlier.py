@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from schemas.tables import Table
-from sources.files import SourceFile
+from sources.source_file import SourceFile
 
 
 class Earlier:

@@ -16,8 +16,8 @@ from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from sources.file_kinds import LOGS, is_named_as_log
-from sources.files import SourceFile
 from sources.routing import WITH_REQUESTS
+from sources.source_file import SourceFile
 
 IS_ECHO = "is_echo"
 

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.kinds import FileKind
-from sources.files import BROKER_FOLDER, SourceFile
+from sources.files import BROKER_FOLDER
+from sources.source_file import SourceFile
 
 KAFKAS = frozenset((
     "kafka-request.log", "request.log", "state-change.log", "server.log", "leader-epoch-checkpoint",

@@ -1,4 +1,4 @@
-"""The files of a capture: which there are, whose each is, its digest, and what is wrong with it as a file.
+"""The files of a capture, found: which there are, whose each is, its digest, and what is wrong with it as a file.
 
 Plain Python on the driver.
 """
@@ -11,7 +11,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from schemas.columns import NO_REPLICA
@@ -19,8 +19,9 @@ from schemas.kinds import FileKind
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS, ROTATION, as_seen, kind_by_name, kind_of
 from sources.packing import TRUNCATED, UNREADABLE, mismatch, opened
-from sources.partition_names import is_told_by_name, partition_by_name
+from sources.partition_names import is_told_by_name
 from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting, brokers_by_company
+from sources.source_file import SourceFile, byte_lines
 
 SNIFFED_BYTES = 64 * 1024
 CHUNK_BYTES = 1024 * 1024
@@ -30,57 +31,6 @@ NEVER_READ = re.compile(r"^(truth|acked)\.jsonl")
 
 BROKER_FOLDER = re.compile(r"^broker-(\d+)$")
 CLUSTER_ID = re.compile(rb"Cluster ID = ([\w-]+)|of broker \d+ in cluster ([\w-]+)")
-
-
-@dataclass(frozen=True)
-class SourceFile:
-    """A file of a capture: where it is, what it is, and what is wrong with it as a file."""
-
-    path: Path
-    name: str
-    """Relative to the capture, with `/`."""
-    kind: FileKind
-    broker_id: int
-    """From the folder `broker-N`, else the one broker whose log its lines show it to be; -1 where there is none."""
-    digest: str
-    """SHA-256 of the content after decompression: a file packed later is the same file."""
-    problem: str | None = None
-    brokers: frozenset[int] = frozenset()
-    """Brokers that its lines name as their own."""
-    streams: tuple[tuple[str, int], ...] = ()
-    """Where several brokers' lines are in it: the names that a collector put to them, each with its broker."""
-    minutes: frozenset[str] = frozenset()
-    """Minutes, as written, that have lines."""
-    request_minutes: frozenset[str] = frozenset()
-    """Those of them in which requests were completed."""
-    has_future_logs: bool = False
-    """Whether its lines name a log that is being copied to another disk of its broker."""
-    has_objects: bool = False
-    """Whether some of its lines are JSON objects, with the broker's line within."""
-    longest_line: int = 0
-    """Bytes of its longest line."""
-    lines: int = 0
-    """Lines of its content; the last one may have no end."""
-    lines_before: int = 0
-    """Its first lines, as many as landed with another file: it is one that grew, or what another one grew from."""
-
-    is_told_by_name: bool = False
-    """Whether its name alone tells which partition it is of: then files of the same content are not the same file."""
-
-    @property
-    def named_partition(self) -> str:
-        """The partition, as `topic-0`, that its name alone tells; empty where its content tells, or it is of none."""
-        return partition_by_name(self.kind, self.name) if self.is_told_by_name else ""
-
-    @property
-    def is_readable(self) -> bool:
-        """Whether some lines can be had of it."""
-        return self.kind is not FileKind.UNKNOWN and self.problem not in UNREADABLE
-
-    @property
-    def has_new_lines(self) -> bool:
-        """Whether some of its lines did not land with another file."""
-        return self.lines_before == 0 or self.lines_before < self.lines
 
 
 UNKNOWN_LAYOUT = "no line begins with a date as Kafka writes it: name the layout by --log-pattern"
@@ -139,21 +89,6 @@ def cluster_id(files: list[SourceFile]) -> str | None:
                 if match := CLUSTER_ID.search(line):
                     return (match[1] or match[2]).decode()
     return None
-
-
-def byte_lines(file: SourceFile) -> Iterator[bytes]:
-    """The lines of a file, one at a time; of a damaged one those before the damage."""
-    for line in byte_lines_with_ends(file):
-        yield line.removesuffix(b"\n").removesuffix(b"\r")
-
-
-def byte_lines_with_ends(file: SourceFile) -> Iterator[bytes]:
-    """The lines of a file with what ends them: together its content."""
-    with opened(file.path) as stream:
-        try:
-            yield from stream
-        except (EOFError, OSError, zlib.error):
-            return
 
 
 def _walk(root: Path) -> Iterator[Path]:

@@ -11,7 +11,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 
-from sources.files import SourceFile, byte_lines_with_ends
+from sources.source_file import SourceFile, byte_lines_with_ends
 
 BEGINS_MESSAGE = re.compile(rb"\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d")
 

@@ -19,11 +19,11 @@ from schemas.kinds import FileKind
 from schemas.tables import Table
 from sources import accounting, broker_settings, metadata_rows, routing
 from sources.earlier import Earlier
-from sources.files import SourceFile
 from sources.parsed import parsed_lines, settled
 from sources.redaction import Redaction
 from sources.resolved import resolved
 from sources.small_files import read_small_files
+from sources.source_file import SourceFile
 
 NOTHING_REDACTED = Redaction()
 

@@ -14,8 +14,8 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 from schemas import columns as C
 from schemas.columns import Field
 from schemas.kinds import FileKind
-from sources.files import SourceFile, byte_lines
 from sources.outcomes import LINE_COLUMNS
+from sources.source_file import SourceFile, byte_lines
 
 LINE_KINDS = (
     FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.CONSOLE_LOG, FileKind.SEGMENT_DUMP,

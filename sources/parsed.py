@@ -11,9 +11,9 @@ from pyspark.sql import functions as F
 
 from schemas.kinds import FileKind
 from sources import broker_log, metadata_dump, request_log, routing, segment_dump
-from sources.files import SourceFile
 from sources.future_logs import without_future_logs
 from sources.redaction import Redaction
+from sources.source_file import SourceFile
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,9 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources.broker_settings import KAFKA_VERSION
 from sources.file_names import FileNames
-from sources.files import SourceFile
 from sources.line_parts import BROKER_SETTINGS, TOPIC_SETTINGS
 from sources.metadata_records import FEATURE_NAMES
+from sources.source_file import SourceFile
 
 INTERNAL_TOPICS = (
     "__consumer_offsets", "__transaction_state", "__share_group_state", "__cluster_metadata", "__remote_log_metadata",

@@ -10,24 +10,34 @@ Batches of magic 0 and 1 begin with `offset:`, know no leader epoch, and hold on
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind
 from sources import outcomes
-from sources.partition_names import FILE_NAME, FOLDER, HEADER
+from sources.segment_signposts import (
+    DUMPING,
+    FIRSTS,
+    IS_INDEX,
+    LINE_TYPE,
+    PLACE,
+    SEGMENT,
+    SIGNPOSTS,
+    START,
+    above,
+    is_first,
+    place_by_name,
+    signposts,
+)
 
-INDEX = r"^Dumping .*\.(?:time|txn)?index$"
 INDEX_ENTRY = r"^(?:offset|timestamp): -?\d+ "
 SEGMENT_START = r"^(?:Log s|S)tarting offset: (\d+)$"
 MARKER = r" endTxnMarker: (COMMIT|ABORT) "
 
-LINE_TYPE, WORDS, SEGMENT, PLACE = "line_type", "words", "segment_start", "place"
-SIGNPOSTS, FIRSTS, ABOVE = "signposts", "firsts", "signpost_above"
-BATCH, RECORD, MARKED, START, DUMPING, OTHER = "batch", "record", "marker", "start", "header", "other"
-IS_INDEX, ENTRY = "is_index", "index entry"
+WORDS, ABOVE = "words", "signpost_above"
+BATCH, RECORD, MARKED, ENTRY, OTHER = "batch", "record", "marker", "index entry", "other"
 
 REQUIRED = (C.LAST_OFFSET, C.BATCH_SIZE, C.MAGIC, C.CRC)
 
@@ -39,8 +49,8 @@ def parse(lines: DataFrame) -> DataFrame:
         SEGMENT: F.regexp_extract(C.LINE_TEXT, SEGMENT_START, 1).try_cast("bigint"),
         WORDS: F.split(C.LINE_TEXT, " "),
     })  # fmt: skip
-    posted = typed.join(F.broadcast(_signposts(typed)), C.SOURCE_FILE, "left").withColumn(ABOVE, _above())
-    placed = posted.withColumns({PLACE: F.coalesce(F.col(ABOVE)[PLACE], _by_name()), LINE_TYPE: _type_below()})
+    posted = typed.join(F.broadcast(signposts(typed)), C.SOURCE_FILE, "left").withColumn(ABOVE, above())
+    placed = posted.withColumns({PLACE: F.coalesce(F.col(ABOVE)[PLACE], place_by_name()), LINE_TYPE: _type_below()})
     whole = placed.withColumns({C.TOPIC: F.col(PLACE)[C.TOPIC], C.PARTITION: F.col(PLACE)[C.PARTITION], **_fields()})
     return outcomes.with_outcome(whole, _verdict()).drop(WORDS, SIGNPOSTS, FIRSTS, PLACE, ABOVE)
 
@@ -98,48 +108,6 @@ def _type_below() -> Column:
     return F.when(is_entry, ENTRY).otherwise(F.col(LINE_TYPE))
 
 
-def _signposts(typed: DataFrame) -> DataFrame:
-    """One row per file: its headers with the partition each names, and where each partition's first segment starts."""
-    header = F.when(F.col(LINE_TYPE) == DUMPING, _partition_of(F.col(C.LINE_TEXT), HEADER))
-    so_far = Window.partitionBy(C.SOURCE_FILE).orderBy(C.SOURCE_LINE)
-    above = F.last(header, ignorenulls=True).over(so_far.rowsBetween(Window.unboundedPreceding, Window.currentRow))
-    posts = typed.where(F.col(LINE_TYPE).isin(DUMPING, START)).withColumn(PLACE, F.coalesce(above, _by_name()))
-    firsts = posts.groupBy(C.SOURCE_FILE, PLACE).agg(
-        F.min(SEGMENT).alias(SEGMENT),
-        F.collect_list(F.struct(C.SOURCE_LINE, PLACE, F.col(C.LINE_TEXT).rlike(INDEX).alias(IS_INDEX))).alias(
-            "of_place"
-        ),
-    )
-    return firsts.groupBy(C.SOURCE_FILE).agg(
-        F.array_sort(F.flatten(F.collect_list("of_place"))).alias(SIGNPOSTS),
-        F.collect_list(F.struct(PLACE, SEGMENT)).alias(FIRSTS),
-    )
-
-
-def _above() -> Column:
-    """The last header above the line."""
-    above = F.filter(SIGNPOSTS, lambda post: post[C.SOURCE_LINE] <= F.col(C.SOURCE_LINE))
-    return F.try_element_at(above, F.lit(-1))
-
-
-def _by_name() -> Column:
-    """The partition that the file is named after, else its folder."""
-    file = F.col(C.SOURCE_FILE)
-    return F.coalesce(_partition_of(file, FILE_NAME), _partition_of(file, FOLDER))
-
-
-def _is_first() -> Column:
-    """The segment is the first that the file has of its partition."""
-    return F.exists(FIRSTS, lambda first: (first[PLACE] == F.col(PLACE)) & (first[SEGMENT] == F.col(SEGMENT)))
-
-
-def _partition_of(text: Column, regex: str) -> Column:
-    partition = F.regexp_extract(text, regex, 2).try_cast("int")
-    return F.when(
-        partition.isNotNull(), F.struct(F.regexp_extract(text, regex, 1).alias(C.TOPIC), partition.alias(C.PARTITION))
-    )
-
-
 def _fields() -> dict[str, Column]:
     """The batch's fields, typed; NULL where there is none such, or the line was cut before it."""
     is_old = F.col(C.LINE_TEXT).startswith("offset: ")
@@ -183,7 +151,7 @@ def _verdict() -> Column:
         .when((line_type == BATCH) & (F.col("is_valid") != "true"), outcomes.rejected("batch is not valid"))
         .when((line_type == BATCH) & _is_out_of_range(), outcomes.rejected(outcomes.OUT_OF_RANGE))
         .when((line_type == START) & ~is_placed, outcomes.rejected("segment of no known partition"))
-        .when((line_type == START) & _is_first(), outcomes.landed())
+        .when((line_type == START) & is_first(), outcomes.landed())
         .when(line_type == START, outcomes.ignored("later segment"))
         .when(line_type.isin(BATCH, MARKED), outcomes.landed())
         .when(line_type == RECORD, outcomes.ignored("record"))

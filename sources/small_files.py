@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from schemas.kinds import FileKind
 from sources.about import read_about
 from sources.checkpoints import STATED_BY, read_epochs, read_offsets
-from sources.files import SourceFile, byte_lines
+from sources.source_file import SourceFile, byte_lines
 from sources.told import Told
 
 SMALL_KINDS = (FileKind.LEADER_EPOCH_CHECKPOINT, *STATED_BY, FileKind.ABOUT)

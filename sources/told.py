@@ -12,8 +12,8 @@ from pyspark.sql.types import StructField, StructType
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
-from sources.files import SourceFile
 from sources.outcomes import MAX_TEXT, OUTCOME_COLUMNS
+from sources.source_file import SourceFile
 
 Row = tuple[Any, ...]
 

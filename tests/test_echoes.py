@@ -9,8 +9,9 @@ from pyspark.sql import SparkSession
 
 from schemas import columns as C
 from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
-from sources.files import SourceFile, discover
+from sources.files import discover
 from sources.lines import read_lines
+from sources.source_file import SourceFile
 
 FIRST, SECOND, THIRD = (f"[2026-11-21 10:00:0{n},000] INFO line {n} (kafka.log.LogManager)\n" for n in range(3))
 

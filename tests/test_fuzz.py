@@ -18,11 +18,12 @@ from schemas.kinds import FileKind
 from schemas.tables import LANDING_TABLES
 from sources import broker_log, request_log
 from sources.errors import CaptureError
-from sources.files import byte_lines, discover
+from sources.files import discover
 from sources.landing import land
 from sources.lines import LINE_KINDS, LINES_SCHEMA, read_lines
 from sources.sighting import Sighting
 from sources.small_files import SMALL_KINDS, read_small_files
+from sources.source_file import byte_lines
 from tests.conftest import CAPTURES
 from tests.damage import Lines, damaged, lines_of_file
 

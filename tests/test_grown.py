@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 
 from schemas.kinds import FileKind
-from sources.files import SourceFile, discover
+from sources.files import discover
 from sources.grown import beginnings
+from sources.source_file import SourceFile
 
 LINES = [f"[2026-11-21 10:00:{second:02},000] INFO line {second} (a.Logger)\n".encode() for second in range(9)]
 WHOLE = b"".join(LINES)

@@ -21,7 +21,7 @@ from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
 from schemas.kinds import FileKind
 from schemas.tables import LANDING_TABLES, LEADER_CHANGES, PRODUCE_EVENTS, SOURCE_FILES
-from sources.files import SourceFile
+from sources.source_file import SourceFile
 from tests.frames import rows
 
 pytestmark = [pytest.mark.spark, pytest.mark.delta]

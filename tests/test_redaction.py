@@ -20,10 +20,11 @@ from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import FileKind
-from sources.files import SourceFile, discover
+from sources.files import discover
 from sources.landing import land
 from sources.lines import read_lines
 from sources.redaction import REDACTED, Redacted, Redaction
+from sources.source_file import SourceFile
 from tests.frames import everything_in
 from tests.telling_capture import HOST, PERSON, SECRETS, TOPIC, telling_capture
 

@@ -16,9 +16,10 @@ from schemas import tables as T
 from schemas.kinds import FileKind
 from sources import routing
 from sources.coverage import coverage, found
-from sources.files import SourceFile, cluster_id, discover
+from sources.files import cluster_id, discover
 from sources.landing import land
 from sources.lines import read_lines
+from sources.source_file import SourceFile
 from tests.captured import Tables, landed_from
 from tests.frames import everything_in
 from tests.log_lines import by_line, lines_of, stamped

@@ -11,14 +11,9 @@ import pytest
 
 from schemas.kinds import FileKind
 from sources.errors import CaptureError
-from sources.files import (
-    SourceFile,
-    byte_lines,
-    capture_root,
-    cluster_id,
-    discover,
-)
+from sources.files import capture_root, cluster_id, discover
 from sources.packing import GZIP_UNNAMED, NOT_GZIP, NOT_TEXT, PACKED, TRUNCATED
+from sources.source_file import SourceFile, byte_lines
 
 STATE_CHANGE = b"[2026-11-21 10:36:40,815] INFO [Broker id=1] Transitioning 1 partition(s) (state.change.logger)\n"
 STARTING = (

@@ -11,12 +11,12 @@ Row = dict[str, Any]
 LINES = count(1)
 
 
-def at(ms: int) -> datetime:
+def at(ms: float) -> datetime:
     """A time on the leader's clock."""
     return datetime(2026, 1, 1, tzinfo=UTC) + timedelta(milliseconds=ms)
 
 
-def line(topic: str, ms: int, **columns: Any) -> Row:
+def line(topic: str, ms: float, **columns: Any) -> Row:
     """A landed row of partition 0, in a cluster of its own."""
     key = {"cluster_id": topic, "capture_id": "c", "topic": topic, "topic_id": topic, "partition": 0}
     whole = {**key, "leader_epoch": 0, "broker_id": 1}
@@ -37,7 +37,7 @@ def append(topic: str, ms: int, base: int, end: int, local_ms: int = 0) -> Row:
     )  # fmt: skip
 
 
-def fetch(topic: str, ms: int, replica: int, offset: int, hw: int, local_ms: int = 0) -> Row:
+def fetch(topic: str, ms: float, replica: int, offset: int, hw: int, local_ms: int = 0) -> Row:
     """A follower's fetch, answered at once with records and `hw`."""
     number = next(LINES)
     return line(

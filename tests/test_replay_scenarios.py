@@ -102,3 +102,11 @@ def test_what_nothing_tells_stays_bounded_until_something_does(told: Mapping[str
     later = states(told["nothing_tells_whether_it_came"], replica=3, epoch=0)
 
     assert [exactness for _, _, exactness in later[-2:]] == ["bounded", "bounded"]
+
+
+def test_the_line_of_a_shrinking_isr_bounds_the_leo(told: Mapping[str, Told]) -> None:
+    """From the last append that is logged on: up to the LEO it states."""
+    rows = told["a_witness_in_a_line_of_an_append_that_is_in_no_log"].leader
+    appended = next(row for row in rows if row["event_type"] == "APPEND")
+
+    assert (appended["log_end_offset"], appended["log_end_offset_high"]) == (8, 13)

@@ -40,22 +40,20 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
     heard = waited.withColumn("said", word).withColumn("word", following("said"))
     in_time = F.col("word")["ms"] - now_ms() <= profile.lag_time_ms
     proven = F.col("is_doubtful") & F.col("word")["waited"] & in_time
-    return heard.withColumn(N.IS_PROVEN_CAUGHT_UP, F.coalesce(proven, F.lit(False))).drop(
-        "is_doubtful", "said", "word", _IF_WAITED
-    )
+    return heard.withColumn(N.IS_PROVEN_CAUGHT_UP, proven).drop("is_doubtful", "said", "word", _IF_WAITED)
 
 
 def _with_doubts(states: DataFrame) -> DataFrame:
-    """Return the events with `is_doubtful`: the fetch is at the LEO before an append that was still being worked on."""
+    """Return the events with `is_doubtful`: the fetch is not behind where the log ended before an append in work."""
     appended = is_event(EventType.APPEND)
     ended = F.struct(
         F.col("leo_before").alias("leo"), (F.col(N.ORDER_NS) + F.col(N.LOCAL_US) * NS_PER_US).alias("until_ns")
     )
     before = states.withColumn("leo_before", F.lag(C.LOG_END_OFFSET).over(place()))
     appends = before.withColumn("append", carried(F.when(appended, ended), so_far()))
-    behind = (F.col(C.FETCH_OFFSET) < F.col(C.LOG_END_OFFSET)) & (F.col(C.FETCH_OFFSET) >= F.col("append")["leo"])
-    doubtful = is_event(EventType.FETCH) & behind & (F.col("append")["until_ns"] >= F.col(N.ORDER_NS))
-    return appends.withColumn("is_doubtful", F.coalesce(doubtful, F.lit(False))).drop("leo_before", "append")
+    is_there = F.col(C.FETCH_OFFSET) >= F.col("append")["leo"]
+    doubtful = is_event(EventType.FETCH) & is_there & (F.col("append")["until_ns"] >= F.col(N.ORDER_NS))
+    return appends.withColumn("is_doubtful", doubtful).drop("leo_before", "append")
 
 
 def _if_waited(doubted: DataFrame, slots: int, profile: Profile) -> DataFrame:

@@ -72,8 +72,7 @@ def _is_known_hw() -> Column:
     Where no line states the HW with which a leadership begins, that may be as high as the log was then: a response that
     tells it tells of no rise.
     """
-    hw = F.col(C.HIGH_WATERMARK)
-    return (_stated_start() >= 0) | F.coalesce((hw >= 0) & (hw >= F.col(N.EPOCH_START)), F.lit(False))
+    return (_stated_start() >= 0) | (F.col(C.HIGH_WATERMARK) >= F.col(N.EPOCH_START))
 
 
 def _with_ends(known: DataFrame, start: Column, profile: Profile) -> DataFrame:
@@ -86,13 +85,14 @@ def _with_ends(known: DataFrame, start: Column, profile: Profile) -> DataFrame:
 def _never_back(slots: int) -> Column:
     """Return the place each event moves to, never before one that is certainly earlier: what is of one stream.
 
-    Streams are in the order of the clock already, so that a running maximum of each needs no other sort.
+    Only fetches move. Streams are in the order of the clock already, so that a running maximum of each needs no other
+    sort.
     """
     place = F.col("moved_ns")
-    for rank in range(STREAMS_BESIDE_FETCHES + slots):
-        of_stream = F.col(N.STREAM_RANK) == rank
+    for slot in range(slots):
+        of_stream = F.col(N.STREAM_RANK) == slot + STREAMS_BESIDE_FETCHES
         place = F.when(of_stream, F.max(F.when(of_stream, F.col("moved_ns"))).over(so_far())).otherwise(place)
-    return F.coalesce(place, "moved_ns")
+    return place
 
 
 def _with_rises(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
@@ -101,9 +101,7 @@ def _with_rises(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     And when each replica is next outside the ISR. A rise is (from, to, order_ns, local_us) of the event that raised the
     HW.
     """
-    stood = F.greatest(F.col(N.RISEN_BEFORE), _stated_start())
-    hw_before = F.when(F.col(N.PLACE) == 1, F.col(C.HIGH_WATERMARK)).otherwise(stood)
-    marked = known.withColumn("hw_before", hw_before)
+    marked = known.withColumn("hw_before", F.greatest(F.col(N.RISEN_BEFORE), _stated_start()))
     rise = F.struct(
         F.col("hw_before").alias("low"),
         F.col(C.HIGH_WATERMARK).alias("high"),

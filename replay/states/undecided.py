@@ -87,7 +87,7 @@ def _may_be_swapped() -> Column:
     uncertain = (F.col(N.LOCAL_US) > 0) & (then[N.LOCAL_US] > 0)
     work_us = (1 - FETCHES_AFTER) * F.col(N.LOCAL_US) + FETCHES_AFTER * then[N.LOCAL_US]
     close = then[N.ORDER_NS] - F.col(N.ORDER_NS) < (RESOLUTION_US + OVERLAP * work_us) * NS_PER_US
-    return F.coalesce(both & uncertain & close & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK]), F.lit(False))
+    return both & uncertain & close & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK])
 
 
 def _differs() -> Column:
@@ -95,7 +95,7 @@ def _differs() -> Column:
     before, here, other = F.col("was")[C.HIGH_WATERMARK], F.col(C.HIGH_WATERMARK), F.col("other")
     after = F.col("then")[C.HIGH_WATERMARK]
     passes = ((here != before) & (here != after)) | ((other != before) & (other != after))
-    return F.coalesce((here != other) & passes, F.lit(False))
+    return (here != other) & passes
 
 
 def _is_told() -> Column:

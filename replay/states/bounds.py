@@ -73,7 +73,7 @@ def _is_unsure(slots: int) -> Column:
     heard = last(is_event(EventType.APPEND)) > silence
     for i in range(slots):
         fetched = last(is_event_of(i, EventType.FETCH)) > silence
-        heard = heard & (~holds(i, F.col(N.JOINING_MASK)) | F.coalesce(fetched, F.lit(False)))
+        heard = heard & (~holds(i, F.col(N.JOINING_MASK)) | fetched)
     unheard = silence.isNotNull() & ~F.coalesce(heard, F.lit(False))
     # Before 2.4 the line of an election states no HW; of one that does, the HW may rise a moment later.
     is_other = ~F.col(STATED_HW).eqNullSafe(F.col(C.HIGH_WATERMARK)) & ~F.col(N.EPOCH_START).eqNullSafe(F.lit(0))
@@ -90,8 +90,7 @@ def _begins_silent() -> Column:
 def _surely_reached() -> Column:
     """Return the HW; at a silent begin what its line states: the leader evaluates the HW some milliseconds later."""
     after = is_event(N.SILENCE) & is_event(EventType.BECOME_LEADER, of=F.lag(N.EVENT).over(place()))
-    stated = F.least(C.HIGH_WATERMARK, F.coalesce(F.col(STATED_HW), F.col(C.HIGH_WATERMARK)))
-    return F.when(_begins_silent() | F.coalesce(after, F.lit(False)), stated).otherwise(F.col(C.HIGH_WATERMARK))
+    return F.when(_begins_silent() | after, F.least(C.HIGH_WATERMARK, STATED_HW)).otherwise(F.col(C.HIGH_WATERMARK))
 
 
 def _is_unheard() -> Column:

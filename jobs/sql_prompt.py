@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator, Sequence
 
 import click
@@ -37,9 +38,10 @@ def print_result(spark: SparkSession, statement: str, limit: int) -> None:
 def statements() -> Iterator[str]:
     """The statements a person types, each ended by ; at a line's end or by the end of input, until quit."""
     typed: list[str] = []
+    first, further = ("tidegauge> ", "         > ") if sys.stdin.isatty() else ("", "")  # a script's results alone
     while True:
         try:
-            line = input("tidegauge> " if not typed else "         > ")
+            line = input(further if typed else first)
         except EOFError:  # of a script that was piped in the last line may end without one
             if typed:
                 yield "\n".join(typed).strip()

@@ -92,10 +92,14 @@ def cluster_id(files: list[SourceFile]) -> str | None:
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    # os.walk follows no link to a folder, so a link to a parent is no loop.
-    for folder, folders, names in os.walk(root):
+    # os.walk follows no link to a folder, so a link to a parent is no loop; what it may not read it leaves out.
+    for folder, folders, names in os.walk(root, onerror=_stop):
         folders[:] = [name for name in folders if name != "trace"]
         yield from (Path(folder, name) for name in names if not NEVER_READ.match(name) and Path(folder, name).is_file())
+
+
+def _stop(error: OSError) -> None:
+    raise error
 
 
 def _inspect(root: Path, path: Path) -> SourceFile:

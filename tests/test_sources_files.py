@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import bz2
+import errno
 import gzip
 import lzma
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -181,6 +184,22 @@ def test_problems_of_files_are_told_and_not_raised(tmp_path: Path) -> None:
     }
     assert {name for name, file in files.items() if file.is_readable} == {"state-change.log", "state-change.log.1.gz"}
     assert next(byte_lines(files["state-change.log.1.gz"])) == STATE_CHANGE.strip()
+
+
+def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A broker's logs do not go missing unsaid."""
+    put(tmp_path, "broker-1/server.log")
+    closed = put(tmp_path, "broker-2/server.log").parent
+    scan = os.scandir
+
+    def may_not(folder: str) -> Iterator[os.DirEntry[str]]:  # nothing is closed to root, who runs tests
+        if Path(folder) == closed:
+            raise PermissionError(errno.EACCES, "Permission denied", folder)
+        return scan(folder)
+
+    monkeypatch.setattr(os, "scandir", may_not)
+    with pytest.raises(PermissionError, match="broker-2"):
+        discover(tmp_path)
 
 
 def test_a_link_to_a_parent_is_no_loop(tmp_path: Path) -> None:

@@ -92,10 +92,21 @@ def cluster_id(files: list[SourceFile]) -> str | None:
 
 
 def _walk(root: Path) -> Iterator[Path]:
-    # os.walk follows no link to a folder, so a link to a parent is no loop; what it may not read it leaves out.
-    for folder, folders, names in os.walk(root, onerror=_stop):
-        folders[:] = [name for name in folders if name != "trace"]
-        yield from (Path(folder, name) for name in names if not NEVER_READ.match(name) and Path(folder, name).is_file())
+    """The files below a folder; each folder once, a link to one after those that lie there themselves."""
+    seen: set[Path] = set()
+    links = [root]
+    while links:
+        folder = links.pop(0)
+        if folder != root and root.is_relative_to(folder.resolve()):
+            continue  # beside a capture lies what is none
+        for here, folders, names in os.walk(folder, onerror=_stop):  # which follows no link, and passes over errors
+            if Path(here).resolve() in seen:
+                folders.clear()
+                continue
+            seen.add(Path(here).resolve())
+            folders[:] = [name for name in folders if name != "trace"]
+            links += sorted(Path(here, name) for name in folders if Path(here, name).is_symlink())
+            yield from (Path(here, name) for name in names if not NEVER_READ.match(name) and Path(here, name).is_file())
 
 
 def _stop(error: OSError) -> None:

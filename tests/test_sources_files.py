@@ -203,11 +203,25 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pyte
 
 
 def test_a_link_to_a_parent_is_no_loop(tmp_path: Path) -> None:
-    """A link to a folder is not followed."""
-    put(tmp_path, "broker-1/server.log")
-    (tmp_path / "broker-1" / "again").symlink_to(tmp_path)
+    """Nor does one to what lies around the capture lead out of it."""
+    put(tmp_path, "beside.log")
+    put(tmp_path, "capture/broker-1/server.log")
+    for name, place in (("again", tmp_path / "capture"), ("around", tmp_path)):
+        (tmp_path / "capture" / "broker-1" / name).symlink_to(place)
 
-    assert list(found(tmp_path)) == ["broker-1/server.log"]
+    assert list(found(tmp_path / "capture")) == ["broker-1/server.log"]
+
+
+def test_a_link_to_a_folder_is_that_folder(tmp_path: Path) -> None:
+    """`ln -s /var/log/kafka broker-2` is how a capture is put together; what lies in it already is not read twice."""
+    put(tmp_path, "elsewhere/kafka/server.log", STARTING)
+    put(tmp_path, "capture/broker-1/server.log")
+    (tmp_path / "capture" / "broker-2").symlink_to(tmp_path / "elsewhere" / "kafka")
+    (tmp_path / "capture" / "a-first").symlink_to(tmp_path / "capture" / "broker-1")
+
+    assert {file.name: file.broker_id for file in found(tmp_path / "capture").values()} == {
+        "broker-1/server.log": 1, "broker-2/server.log": 2
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import click
 from pyspark.sql import DataFrame, Row
-from pyspark.sql import functions as F
 
 from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters
+from jobs.disagreements import disagreements, show_disagreement
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
-from jobs.progress import print_table, say
+from jobs.progress import print_table
 from jobs.run_config import Configured
-from jobs.step_table import HEAD, lines_of, timed
 from jobs.warehouse import Warehouse
 from replay.agreement.compared import agreement, summary
-from replay.agreement.known_otherwise import AT_MS, OF, WHAT
+from replay.agreement.known_otherwise import WHAT
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from sources.errors import CaptureError
@@ -33,8 +31,6 @@ TRUTH_SCHEMA = "kind string, ts bigint, broker int, topic string, partition int,
 OFFSETS = "`from` bigint, `to` bigint"
 FOUND, EXTRA, BOUNDED = 0.999, 0.001, 0.005
 """Shares of the stated values that must be found, may be extra, and may lie in a bounded row only, per kind."""
-AROUND = 5
-"""Events before and after a disagreement that are shown."""
 
 
 def cluster_of(warehouse: Warehouse, capture: Path) -> str:
@@ -76,41 +72,6 @@ def agrees(summaries: Iterable[Row]) -> bool:
     )
 
 
-def disagreements(values: DataFrame, most: int) -> list[Row]:
-    """The first values that were stated and not rebuilt, or rebuilt and never stated, in time order."""
-    is_found = F.col("stated_ms").isNotNull() & F.col("rebuilt_ms").isNotNull()
-    differ = values.where(~is_found & ~F.col("is_bounded"))
-    return differ.withColumn(AT_MS, F.coalesce("stated_ms", "rebuilt_ms")).orderBy(AT_MS, *OF).limit(most).collect()
-
-
-def neighbourhood(warehouse: Warehouse, cluster_id: str, value: Row) -> list[Row]:
-    """The partition's events around a value, in time order."""
-    near = timed(warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)).where(
-        (F.col(C.TOPIC) == value[C.TOPIC]) & (F.col(C.PARTITION) == value[C.PARTITION])
-    )
-    at = F.unix_micros(C.EVENT_TIME) / 1000 - F.lit(value[AT_MS])
-    before = near.where(at <= 0).orderBy(F.desc(C.EVENT_TIME), F.desc(C.EVENT_SEQ)).limit(AROUND).collect()
-    after = near.where(at > 0).orderBy(C.EVENT_TIME, C.EVENT_SEQ).limit(AROUND).collect()
-    return [*reversed(before), *after]
-
-
-def raw_lines(capture: Path, rows: Sequence[Row]) -> list[str]:
-    """The lines of the capture that the events were read from, cut to what fits."""
-    wanted: dict[str, set[int]] = {}
-    for row in rows:
-        if row[C.SOURCE_FILE]:
-            wanted.setdefault(row[C.SOURCE_FILE], set()).add(row[C.SOURCE_LINE])
-    found = []
-    for name, numbers in wanted.items():
-        path = capture / name
-        if not path.is_file():
-            continue
-        with gzip.open(path, "rt", errors="replace") if path.suffix == ".gz" else path.open(errors="replace") as lines:
-            told = (f"{name}:{n}: {line.rstrip()[:300]}" for n, line in enumerate(lines, start=1) if n in numbers)
-            found += list(told)
-    return found
-
-
 @click.command(
     "agree", cls=Configured, epilog="Example: tidegauge agree examples/captures/steady --warehouse /tmp/lake"
 )
@@ -143,20 +104,8 @@ def agree(capture: Path, differences: int, warehouse: Home, cluster_id: str | No
         print_table(of_partitions.columns, [[_text(v) for v in row] for row in summaries])
         found = disagreements(values, differences)
     for number, value in enumerate(found, start=1):
-        _show(target, cluster, capture, value, number)
+        show_disagreement(target, cluster, capture, value, number)
     return ExitCode.OK if agrees(summaries) else ExitCode.RULE_BROKEN
-
-
-def _show(target: Warehouse, cluster_id: str, capture: Path, value: Row, number: int) -> None:
-    kind = "stated, not rebuilt" if value["rebuilt_ms"] is None else "rebuilt, not stated"
-    where = f"{value[C.TOPIC]}-{value[C.PARTITION]}, epoch {value[C.LEADER_EPOCH]}, replica {value[C.REPLICA_ID]}"
-    nth = "first disagreement" if number == 1 else f"disagreement {number}"
-    say(f"{nth}: {value[WHAT]} {value[C.OFFSET]} of {where} is {kind}")
-    rows = neighbourhood(target, cluster_id, value)
-    print_table(HEAD, lines_of(rows))
-    folder = capture / "capture"
-    for line in raw_lines(folder if folder.is_dir() else capture, rows):
-        click.echo(line)
 
 
 def _text(value: object) -> str:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA, agrees, disagreements
+from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA, agrees
+from jobs.disagreements import disagreements
 from jobs.step_table import lines_of, step_rows
 from replay.agreement.compared import agreement, summary
 from schemas import tables as T

@@ -17,8 +17,8 @@ DATABASE_NAME = re.compile(r"[A-Za-z]\w{0,127}")
 
 
 def absolute(path: str) -> str:
-    """The path from the root; a URI is that already."""
-    return path if urlsplit(path).scheme else str(Path(path).absolute())
+    """The path from the root, without the `..` that Delta puts out of it, and then compares; a URI is that already."""
+    return path if urlsplit(path).scheme else str(Path(path).resolve())
 
 
 def on_this_machine(path: str) -> Path | None:

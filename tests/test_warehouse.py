@@ -81,6 +81,19 @@ def test_of_files_is_noted_by_what_they_are_searched(warehouse: Warehouse, spark
     assert searched(FETCH_EVENTS) == ("cluster_id", "capture_id", "topic", "partition", "event_time", "response_time")
 
 
+def test_a_way_back_in_a_path_is_no_other_place(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`--warehouse ../lake`: what is made there is found there, by whichever way."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    there = Warehouse(spark, "../lake")
+    there.create(INCIDENTS)
+    there.append(INCIDENTS, rows(spark, INCIDENTS, incident("one", "a")), Transaction("t", 1))
+
+    assert ids(there) == ids(Warehouse(spark, str(tmp_path / "lake"))) == ["one"]
+
+
 def test_creating_a_table_again_leaves_it_alone(warehouse: Warehouse, spark: SparkSession) -> None:
     """A second `create` is no commit and keeps the rows."""
     warehouse.append(INCIDENTS, rows(spark, INCIDENTS, incident("one", "a")), Transaction("t", 1))

@@ -96,7 +96,10 @@ def write_truth(statements: DataFrame, folder: Path) -> None:
     "--until", type=float, default=1.0, metavar="SHARE", help="Land what happens before this share of the time."
 )
 @click.option(
-    "--truth", type=click.Path(file_okay=False, path_type=Path), help="Folder for truth.jsonl.gz, for `agree`."
+    "--truth",
+    metavar="DIR",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for truth.jsonl.gz, for `agree`.",
 )
 @options(warehouse_option, cluster_option(f"'{DEFAULT_CLUSTER_ID}'"), capture_option, debug_option)
 def generate(

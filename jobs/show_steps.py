@@ -19,6 +19,7 @@ from jobs.step_table import HEAD, by_topic_id, lines_of, step_rows
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE
 
+AS_IN = "in UTC: '2026-11-21 10:37:01.5'"
 TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%m-%d %H:%M:%S.%f")
 
 
@@ -30,8 +31,8 @@ TIMES = ("%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S.%f", "%Y-%m-%d %H:%M:%S", "%Y-%
     cluster_option("the one that has the partition"),
     click.option("--topic", required=True, metavar="NAME"),
     click.option("--partition", required=True, type=click.IntRange(0), metavar="N"),
-    click.option("--from", "start", type=click.DateTime(TIMES), help="First time to show, in UTC."),
-    click.option("--to", "end", type=click.DateTime(TIMES), help="Last time to show, in UTC."),
+    click.option("--from", "start", type=click.DateTime(TIMES), metavar="TIME", help=f"First time to show, {AS_IN}."),
+    click.option("--to", "end", type=click.DateTime(TIMES), metavar="TIME", help=f"Last time to show, {AS_IN}."),
     click.option("--limit", default=200, show_default=True, type=click.IntRange(1), help="Events to show."),
     debug_option,
 )

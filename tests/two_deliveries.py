@@ -18,6 +18,7 @@ GONE_ON = {
     "an_isr_too_small_since_long_ago", "a_transaction_is_open_across", "a_transaction_has_two_leaders",
     "a_transaction_never_ends", "a_transaction_that_was_over_is_open_again", "a_marker_is_lost_by_an_unclean_election",
     "nothing_tells_whose_transactions_are", "a_killed_leader_is_back_long_after", "a_former_leader_leads_again",
+    "a_transaction_is_in_a_log_that_was_away",
 }  # fmt: skip
 """Those that are gone on with."""
 Landing = dict[str, list[Row]]

@@ -5,8 +5,12 @@ from __future__ import annotations
 from datetime import timedelta
 
 import pytest
+from pyspark.sql import SparkSession
 
+from replay.events.overtaken import without_overtaken
 from schemas import tables as T
+from tests.frames import rows
+from tests.literal_lines import fetch
 from tests.rebuilt import Logs, Rebuilt, asked, logs_of
 from tests.story import tell
 from tests.twin.histories import combined
@@ -67,3 +71,29 @@ def test_an_overtaken_fetch_tells_nothing(rebuilt: Rebuilt) -> None:
 def test_a_late_fetch_tells_where_its_follower_is(rebuilt: Rebuilt) -> None:
     """One that names no older epoch than before: the follower had not taken the response."""
     assert states(rebuilt, "of_an_epoch_that_it_never_left") != states(rebuilt, "as_it_was")
+
+
+ASKED = {
+    # By line: milliseconds, the leader's broker, the replica, the epoch that it names, the error it is answered with.
+    "the first in epoch 2": (10, 1, 2, 2, 0),
+    "not told of epoch 2 yet": (5, 1, 2, 0, 74),
+    "in the same moment": (10, 1, 2, 0, 74),
+    "overtaken": (20, 1, 2, 0, 74),
+    "its session forgot the epoch (before 2.5)": (30, 1, 2, 0, 0),
+    "names no epoch": (40, 1, 2, -1, 74),
+    "not told of epoch 3 yet": (50, 1, 2, 2, 74),
+    "of a replica that was never told of epoch 2": (60, 1, 3, 0, 74),
+    "at another broker, by another clock": (70, 3, 2, 0, 74),
+}
+
+
+def test_only_what_names_an_older_epoch_than_before_was_overtaken(spark: SparkSession) -> None:
+    """And is refused for it, by the same broker."""
+    asked = [
+        fetch("t", ms, replica, 5, 0)
+        | {"source_file": name, "broker_id": broker, "current_leader_epoch": epoch, "error_code": error}
+        for name, (ms, broker, replica, epoch, error) in ASKED.items()
+    ]
+    left = without_overtaken(rows(spark, T.FETCH_EVENTS, *asked)).collect()
+
+    assert {row["source_file"] for row in left} == ASKED.keys() - {"overtaken"}

@@ -110,3 +110,14 @@ def test_the_line_of_a_shrinking_isr_bounds_the_leo(told: Mapping[str, Told]) ->
     appended = next(row for row in rows if row["event_type"] == "APPEND")
 
     assert (appended["log_end_offset"], appended["log_end_offset_high"]) == (8, 13)
+
+
+BOUNDED = {"a_witness_lowers_nobody"}
+"""Of these stories no line tells how far a follower had come, and the leader's rows say so."""
+
+
+def test_what_a_story_tells_is_not_in_doubt(told: Mapping[str, Told]) -> None:
+    """No row is called bounded where the logs have it all."""
+    in_doubt = {path.stem for path in STORIES if any(row["exactness"] == "bounded" for row in told[path.stem].leader)}
+
+    assert in_doubt == BOUNDED

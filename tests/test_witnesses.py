@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 EARLY, IN_TIME, BEYOND, GAP, MISSING, NEXT = "early", "in_time", "beyond", "gap", "missing", "next"
 ALONE, BURST = "alone", "burst"
+OTHER, MEMBER, TOO_FEW = "other", "member", "too_few"
 
 
 def committed(row: Row, ms: int) -> Row:
@@ -60,12 +61,12 @@ def of_beyond(topic: str, *more: Row) -> dict[str, list[Row]]:
     }  # fmt: skip
 
 
-def of_missing(topic: str, session_epoch: int) -> dict[str, list[Row]]:
+def of_missing(topic: str, session_epoch: int, session_id: int = 7, **begin: list[int]) -> dict[str, list[Row]]:
     """Replica 2 fetches at 0, and when 20 records are there at 20; its session tells whether it fetched in between."""
     first = fetch(topic, 20, 2, 0, 0) | {"session_id": 7, "session_epoch": 3}
-    last = fetch(topic, 80, 2, 20, 0) | {"session_id": 7, "session_epoch": session_epoch}
+    last = fetch(topic, 80, 2, 20, 0) | {"session_id": session_id, "session_epoch": session_epoch}
     return {
-        "leader_changes": [begins(topic)],
+        "leader_changes": [begins(topic, **begin)],
         "produce_events": [append(topic, 10, 0, 10), append(topic, 50, 10, 20)],
         "fetch_events": [first, last],
     }
@@ -97,11 +98,15 @@ def proven() -> Logs:
     in_time = (fetch(IN_TIME, 50, 2, 10, 0), fetch(IN_TIME, 55, 3, 10, 0))
     told = (
         of_early(EARLY), of_early(IN_TIME, *in_time), of_beyond(BEYOND), of_missing(MISSING, 5), of_missing(NEXT, 4),
-        of_beyond(GAP, append(GAP, 700, 40, 50)), of_alone(ALONE), of_burst(BURST),
+        of_beyond(GAP, append(GAP, 700, 40, 50)), of_alone(ALONE), of_burst(BURST), of_missing(OTHER, 9, 8, isr=[1, 2]),
+        of_missing(MEMBER, 5, isr=[1, 2]), of_missing(TOO_FEW, 5, isr=[1, 2]),
     )  # fmt: skip
     landing = {name: [row for one in told for row in one[name]] for name in told[0]}
     topics = sorted({row["topic"] for row in landing["leader_changes"]})
-    return Logs(landing | told_of_brokers(topics), dict.fromkeys(topics, Profile(lag_time_ms=10_000)), 3)
+    brokers = told_of_brokers(topics)
+    too_few = {"value": "3"}
+    brokers["settings"] = [row | (too_few if row["cluster_id"] == TOO_FEW else {}) for row in brokers["settings"]]
+    return Logs(landing | brokers, dict.fromkeys(topics, Profile(lag_time_ms=10_000)), 3)
 
 
 def rebuilt_of(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
@@ -185,3 +190,15 @@ def test_what_a_missing_fetch_brought_the_response_before_it_did_not(timelines: 
 
     assert own[MISSING][:2] == [(0, 0, "exact"), (0, 10, "bounded")]
     assert own[NEXT][:2] == [(0, 0, "exact"), (20, 20, "exact")]
+
+
+def test_a_missing_fetch_may_have_raised_the_high_watermark(timelines: Any) -> None:
+    """To where the log ended. Not one of another session, or while the ISR is too small, or 3 has not been heard of."""
+    leaders, _ = timelines
+    told = {topic: known(leaders[topic])[2:4] for topic in (MEMBER, OTHER, TOO_FEW, MISSING)}
+    still = [("FETCH", 0, 0, "exact"), ("APPEND", 0, 0, "exact")]
+
+    assert told == {
+        MEMBER: [("FETCH", 0, 10, "bounded"), ("APPEND", 0, 20, "bounded")],
+        OTHER: still, TOO_FEW: still, MISSING: still,
+    }  # fmt: skip

@@ -121,3 +121,29 @@ def test_what_a_story_tells_is_not_in_doubt(told: Mapping[str, Told]) -> None:
     in_doubt = {path.stem for path in STORIES if any(row["exactness"] == "bounded" for row in told[path.stem].leader)}
 
     assert in_doubt == BOUNDED
+
+
+def test_a_leader_has_what_its_rows_say(told: Mapping[str, Told]) -> None:
+    """In `replica_timeline` too: each LEO and HW of each leader. And no offset of a replica is NULL: unknown is -1."""
+    offsets = ("log_end_offset", "remote_log_end_offset", "high_watermark")
+    names = [name for offset in offsets for name in (offset, f"{offset}_low", f"{offset}_high")]
+    for path in STORIES:
+        leaders, replicas = told[path.stem].leader, told[path.stem].replica
+        led = {(r["leader_epoch"], r["leader_id"], r["log_end_offset"], r["high_watermark"]) for r in leaders}
+        had = {(r["leader_epoch"], r["replica_id"], r["log_end_offset"], r["high_watermark"]) for r in replicas}
+
+        assert led <= had
+        assert [row for row in replicas for name in names if row.get(name, 0) is None] == []
+
+
+def test_what_a_replica_has_is_its_own(told: Mapping[str, Told]) -> None:
+    """What it loaded ends what its last response left open; another's response leaves nothing open of it."""
+    assert states(told["i_truncation_by_epoch_heals"], replica=2, epoch=0)[-2:] == [(2, 0, "bounded"), (1, 1, "exact")]
+    assert states(told["two_rounds_of_offsets_for_leader_epoch"], replica=1, epoch=1) == [(10, 10, "exact")]
+    of_2 = states(told["a_restarted_replica_has_what_it_loaded"], replica=2, epoch=0)
+    assert of_2[-1] == (4, 3, "exact")
+
+
+def test_a_dropped_replica_begins_anew(told: Mapping[str, Told]) -> None:
+    """Its log is deleted with it: assigned again, nothing is known of it."""
+    assert states(told["a_dropped_replica_is_forgotten"], replica=3, epoch=1)[0] == (-1, -1, "exact")

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 import pytest
 from pyspark.sql import SparkSession
 
-from replay.order import clock as order
-from replay.order import evidence
+from replay.order import evidence, next_fetches
 from replay.states import start_fold
 from tests.mutants import Mutant
 from tests.rebuilt import Logs, Rebuilt, asked, logs_of
@@ -67,7 +66,7 @@ MUTANTS = (
     Mutant(start_fold._start, "F.coalesce(stated, rebuilt, ", "F.coalesce(stated, ",
            "no role carries its HW into the next"),
     Mutant(evidence._is_known_hw, "(_stated_start() >= 0) | ", "F.lit(True) | ", "what nobody states is a HW of -1"),
-    Mutant(order._has_not_grown, "(goes_on | leads) & came", "F.lit(False)", "every response was taken"),
+    Mutant(next_fetches._has_not_grown, "(goes_on | leads) & came", "F.lit(False)", "every response was taken"),
 )  # fmt: skip
 
 

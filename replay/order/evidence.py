@@ -92,7 +92,8 @@ def _never_back(slots: int) -> Column:
     for slot in range(slots):
         of_stream = F.col(N.STREAM_RANK) == slot + STREAMS_BESIDE_FETCHES
         place = F.when(of_stream, F.max(F.when(of_stream, F.col("moved_ns"))).over(so_far())).otherwise(place)
-    return place
+    # The greatest of some rows may be NULL as far as Spark knows; that is looked at in every window that follows.
+    return F.coalesce(place, "moved_ns")
 
 
 def _with_rises(known: DataFrame, slots: int, profile: Profile) -> DataFrame:

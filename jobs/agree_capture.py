@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import click
 from pyspark.sql import DataFrame, Row
 
 from jobs.command import cluster_option, debug_option, options, run
-from jobs.deliveries import landed_clusters
+from jobs.deliveries import landed_clusters, require_one
 from jobs.disagreements import disagreements, show_disagreement
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.keeping import keeping
@@ -36,16 +37,12 @@ FOUND, EXTRA, BOUNDED = 0.999, 0.001, 0.005
 def cluster_of(warehouse: Warehouse, capture: Path) -> str:
     """The warehouse's cluster; of several the one that the capture's logs are of."""
     clusters = landed_clusters(warehouse)
-    if len(clusters) == 1:
-        return clusters[0]
-    try:
-        stated = stated_cluster_id(discover(capture_root(capture)))
-    except CaptureError:  # what was generated has no logs
-        stated = None
-    if stated not in clusters:
-        message = f"{warehouse.path} is of the clusters {', '.join(clusters)}: name one by --cluster-id"
-        raise CouldNotRunError(message)
-    return stated
+    if len(clusters) > 1:
+        with suppress(CaptureError):  # what was generated has no logs
+            stated = stated_cluster_id(discover(capture_root(capture)))
+            clusters = [stated] if stated in clusters else clusters
+    require_one(clusters, warehouse.path)
+    return clusters[0]
 
 
 def compare(warehouse: Warehouse, cluster_id: str, truth: Path) -> DataFrame:

@@ -81,6 +81,13 @@ def landed_clusters(warehouse: Warehouse, cluster_id: str | None = None) -> list
     return sorted(row[0] for row in rows)
 
 
+def require_one(clusters: Sequence[str], of: str) -> None:
+    """Refuse what several clusters have: of one name, it would be told as one history."""
+    if len(clusters) > 1:
+        message = f"{of} is of the clusters {', '.join(clusters)}: name one by --cluster-id"
+        raise CouldNotRunError(message)
+
+
 def has_landed(warehouse: Warehouse, cluster_id: str) -> bool:
     """Whether an earlier delivery of this cluster has landed."""
     return not warehouse.read(SOURCE_FILES, cluster_id=cluster_id).isEmpty()

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import datetime
 
 import click
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.command import cluster_option, debug_option, options, run
+from jobs.deliveries import require_one
 from jobs.errors import CouldNotRunError
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
@@ -55,7 +55,8 @@ def show(
         (F.col(C.TOPIC) == topic) & (F.col(C.PARTITION) == partition)
     )
     if cluster_id is None:
-        require_one(events, f"{topic}-{partition}")
+        of = events.select(C.CLUSTER_ID).distinct().collect()
+        require_one(sorted(row[0] for row in of), f"{topic}-{partition}")
     if start is not None:
         events = events.where(F.col(C.EVENT_TIME) >= F.lit(f"{start.isoformat()}Z").cast(C.EVENT_TIME.type))
     if end is not None:
@@ -71,14 +72,6 @@ def show(
         print_table(HEAD, lines_of(steps))
     if is_cut:
         say(f"first {limit} events; --limit, --from and --to show others")
-
-
-def require_one(events: DataFrame, partition: str) -> None:
-    """Refuse events of several clusters: of one name, they would be told as one history."""
-    clusters = sorted(row[0] for row in events.select(C.CLUSTER_ID).distinct().collect())
-    if len(clusters) > 1:
-        message = f"{partition} is of the clusters {', '.join(clusters)}: name one by --cluster-id"
-        raise CouldNotRunError(message)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

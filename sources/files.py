@@ -100,10 +100,11 @@ def _walk(root: Path) -> Iterator[Path]:
         if folder != root and root.is_relative_to(folder.resolve()):
             continue  # beside a capture lies what is none
         for here, folders, names in os.walk(folder, onerror=_stop):  # which follows no link, and passes over errors
-            if Path(here).resolve() in seen:
+            place = Path(here).resolve()
+            if place in seen:
                 folders.clear()
                 continue
-            seen.add(Path(here).resolve())
+            seen.add(place)
             folders[:] = [name for name in folders if name != "trace"]
             links += sorted(Path(here, name) for name in folders if Path(here, name).is_symlink())
             yield from (Path(here, name) for name in names if not NEVER_READ.match(name) and Path(here, name).is_file())

@@ -9,9 +9,9 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.states.begins import begins
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
-from schemas.kinds import EventType
 
 WHAT = "what"
 """string: leader_hw, remote_leo, follower_hw or truncate, as the statements call it."""
@@ -53,8 +53,9 @@ def _brought(truth: DataFrame, leaders: DataFrame) -> DataFrame:
     """One row per HW that a leader began with, and had stated in a role before: no line of its own (before 2.4.1)."""
     broker = F.col("broker")
     stated = said(truth, "follower_hw", broker).unionByName(said(truth, "leader_hw", broker))
-    begins = leaders.where(F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value)
-    of_leader = begins.select(*EPOCH, F.col(C.LEADER_ID).alias(C.REPLICA_ID), F.col(C.HIGH_WATERMARK).alias(C.OFFSET))
+    of_leader = leaders.where(begins()).select(
+        *EPOCH, F.col(C.LEADER_ID).alias(C.REPLICA_ID), F.col(C.HIGH_WATERMARK).alias(C.OFFSET)
+    )
     had = of_leader.join(stated, [*map(str, (C.TOPIC, C.PARTITION, C.REPLICA_ID, C.OFFSET))], "left_semi")
     return had.select(F.lit("leader_hw").alias(WHAT), *EPOCH, F.lit(NO_REPLICA).alias(C.REPLICA_ID), C.OFFSET)
 

@@ -11,8 +11,10 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings.slices import IS_SHOWN, SLICE, ends_of_slices, is_left_out, slice_of
+from replay.states.begins import begins
 from replay.windows import FIRST, LAST
 from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 WHO = "who"
@@ -24,19 +26,19 @@ _RUN = 16
 _REMOTE, _FIRST_AT, _LAST_AT, _UNTIL = "remote", "first_at", "last_at", "until"
 
 
-def is_begin() -> Column:
-    """Return whether the event begins a leadership, with which all members of the ISR are taken to be caught up."""
-    return F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
+def by_member(leader_timeline: DataFrame) -> DataFrame:
+    """One row per event and member that it tells of: `who`, and `is_begin`, if a leadership begins with it.
 
-
-def is_fetch() -> Column:
-    """Return whether the event is a follower's fetch."""
-    return (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.REPLICA_ID) >= 0)
-
-
-def others() -> Column:
-    """Return the members of the ISR but the leader."""
-    return F.array_except(F.coalesce(C.ISR, F.expr(C.NOBODY)), F.array(C.LEADER_ID))
+    With a leadership all members of its ISR are taken to be caught up; a fetch tells of its follower. What concerns no
+    member is a row of `_NOBODY`.
+    """
+    others = F.array_except(F.coalesce(C.ISR, F.expr(C.NOBODY)), F.array(C.LEADER_ID))
+    is_fetch = (F.col(C.EVENT_TYPE) == EventType.FETCH.value) & (F.col(C.REPLICA_ID) >= 0)
+    whose = F.when(begins(), others).when(is_fetch, F.array(C.REPLICA_ID)).otherwise(F.array(F.lit(_NOBODY)))
+    return leader_timeline.select(
+        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, begins().alias("is_begin"),
+        F.explode(whose).alias(WHO),
+    )  # fmt: skip
 
 
 def late_members(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
@@ -57,16 +59,9 @@ def late_members(leader_timeline: DataFrame, wait_ms: Column) -> DataFrame:
 
 
 def _runs(leader_timeline: DataFrame) -> DataFrame:
-    """One row per member and run of `_RUN` events of its leader: from when to when, whether it shows to be caught up.
-
-    What concerns no member is a row of `_NOBODY`.
-    """
-    whose = F.when(is_begin(), others()).when(is_fetch(), F.array(C.REPLICA_ID)).otherwise(F.array(F.lit(_NOBODY)))
-    events = leader_timeline.select(
-        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin().alias("is_begin"),
-        F.explode(whose).alias(WHO),
-    )  # fmt: skip
-    known = events.withColumn(_REMOTE, F.coalesce(F.element_at(F.col(C.REMOTE_LEO_MAP), F.col(WHO)), F.lit(-1)))
+    """One row per member and run of `_RUN` events of its leader: from when to when, and if it shows it caught up."""
+    remote = F.coalesce(F.element_at(F.col(C.REMOTE_LEO_MAP), F.col(WHO)), F.lit(UNKNOWN_OFFSET))
+    known = by_member(leader_timeline).withColumn(_REMOTE, remote)
     run = F.when(F.col(WHO) != _NOBODY, F.floor(F.col(C.EVENT_SEQ) / _RUN).cast("bigint"))
     is_level = F.col("is_begin") | (F.col(_REMOTE) >= F.col(C.LOG_END_OFFSET))
     return known.groupBy(*MEMBER, run.alias("run")).agg(

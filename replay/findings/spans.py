@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from functools import partial
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay.states.begins import begins
 from schemas import columns as C
 from schemas.kinds import EventType
 
@@ -36,7 +37,7 @@ _LAST_SEQ = "last_seq"
 def spans(leader_timeline: DataFrame) -> DataFrame:
     """One row per leadership: `SPAN`, capture_id, leader_id, started_at and what its columns above say."""
     numbered = _numbered(leader_timeline)
-    at_begin = numbered.where(_begins()).groupBy(*SPAN).agg(F.max(C.ISR).alias(START_ISR))
+    at_begin = numbered.where(begins()).groupBy(*SPAN).agg(F.max(C.ISR).alias(START_ISR))
     # Its last event is one row of each leadership: what that shows of the ISR is looked up.
     ended = leader_timeline.select(
         *C.EPOCH_KEY, F.col(C.EVENT_SEQ).alias(_LAST_SEQ), F.coalesce(C.MAXIMAL_ISR, C.ISR).alias(END_ISR)
@@ -49,13 +50,13 @@ def _reached(numbered: DataFrame) -> DataFrame:
 
     Grouped by capture first: for the least of texts, as for an array, Spark would sort all events.
     """
-    begins = _begins()
+    begin = begins()
     is_request = F.col(C.EVENT_TYPE).isin(EventType.APPEND.value, EventType.FETCH.value)
-    known_leo = begins & (F.col(C.LOG_END_OFFSET) >= 0)
+    known_leo = begin & (F.col(C.LOG_END_OFFSET) >= 0)
     greatest = {
         # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
         START_LEO: F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH)),
-        START_HW: F.when(begins, F.col(C.HIGH_WATERMARK)),
+        START_HW: F.when(begin, F.col(C.HIGH_WATERMARK)),
         END_LEO: F.col(C.LOG_END_OFFSET),
         C.HIGH_WATERMARK: F.col(C.HIGH_WATERMARK),
         C.HIGH_WATERMARK_HIGH: F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH),
@@ -64,7 +65,7 @@ def _reached(numbered: DataFrame) -> DataFrame:
     }
     of_capture = numbered.groupBy(*SPAN, C.CAPTURE_ID).agg(
         F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
-        F.min(F.when(begins, F.col(C.EVENT_TIME))).alias("began_at"),
+        F.min(F.when(begin, F.col(C.EVENT_TIME))).alias("began_at"),
         F.min(C.EVENT_TIME).alias(C.STARTED_AT),
         F.count_if(is_request).alias(REQUESTS),
         *[F.max(value).alias(name) for name, value in greatest.items()],
@@ -101,14 +102,10 @@ def at_both_ends(leader_timeline: DataFrame) -> DataFrame:
 
 def _numbered(leader_timeline: DataFrame) -> DataFrame:
     """Return the events with `number`: what comes before the first that begins a leadership is of the first."""
-    begun = leader_timeline.where(_begins()).groupBy(*C.EPOCH_KEY).agg(F.collect_list(C.EVENT_SEQ).alias("begun"))
+    begun = leader_timeline.where(begins()).groupBy(*C.EPOCH_KEY).agg(F.collect_list(C.EVENT_SEQ).alias("begun"))
     # Of few epochs, those whose leader's process started anew: all others need no order.
     several = F.broadcast(begun.where(F.size("begun") > 1))
     so_far = F.size(F.filter("begun", lambda seq: seq <= F.col(C.EVENT_SEQ)))
     known = leader_timeline.join(several, C.on_partition(C.LEADER_EPOCH), "left")
     number = F.when(F.col("begun").isNull(), 1).otherwise(F.greatest(F.lit(1), so_far))
     return known.withColumn(NUMBER, number).drop("begun")
-
-
-def _begins() -> Column:
-    return F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value

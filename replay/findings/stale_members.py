@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, seconds, text
-from replay.findings.late_members import MEMBER, WHO, is_begin, is_fetch, late_members, others
+from replay.findings.late_members import MEMBER, WHO, by_member, late_members
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.windows import FIRST, NOW, epoch_in_order
@@ -71,10 +71,7 @@ def _heard(leader_timeline: DataFrame) -> DataFrame:
 
 def _not_caught_up(leader_timeline: DataFrame, late: DataFrame, wait_ms: Column) -> DataFrame:
     """One row per replica and stretch longer than `wait_ms` in which its lastCaughtUpTimeMs stood still (R:84)."""
-    heard = leader_timeline.where(is_begin() | is_fetch()).select(
-        *C.EPOCH_KEY, C.EVENT_SEQ, C.EVENT_TIME, C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, is_begin().alias("is_begin"),
-        F.explode(F.when(is_begin(), others()).otherwise(F.array(C.REPLICA_ID))).alias(WHO),
-    ).join(F.broadcast(late), [*map(str, MEMBER)], "left_semi")  # fmt: skip
+    heard = by_member(leader_timeline).join(F.broadcast(late), [*map(str, MEMBER)], "left_semi")
     of_member = epoch_in_order(WHO)
     shown = heard.withColumns({"shown": _caught_up(), "is_last": F.lead(C.EVENT_SEQ).over(of_member).isNull()})
     # A later fetch that catches up ends the stretch, a fetch that does not goes on with it.

@@ -72,7 +72,7 @@ def agrees(summaries: Iterable[Row]) -> bool:
 @click.command(
     "agree", cls=Configured, epilog="Example: tidegauge agree examples/captures/steady --warehouse /tmp/lake"
 )
-@click.argument("capture", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("capture", type=click.Path(path_type=Path))
 @click.option(
     "--differences", type=click.IntRange(min=1), default=1, show_default=True,
     help="Show so many of them, with the events around each.",

@@ -18,6 +18,8 @@ from sources.log4j import Layout, layout_of
 
 DEBUG = "TIDEGAUGE_DEBUG"
 CLUSTER_ID = re.compile(r"[\w.:-]{1,128}")
+DEFAULT_CLUSTER_ID = "default"
+"""Of a delivery that names no cluster."""
 
 Decorated = TypeVar("Decorated", bound=Callable[..., Any])
 

@@ -10,7 +10,7 @@ from typing import TypedDict
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from jobs.command import capture_option, cluster_option, pattern_option, timezone_option
+from jobs.command import DEFAULT_CLUSTER_ID, capture_option, cluster_option, pattern_option, timezone_option
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction
 from jobs.grown_files import without_landed_lines
 from jobs.ingest_told import say_what_is_there, say_what_was_rejected
@@ -31,8 +31,6 @@ from sources.log4j import Layout, in_kafkas_layout
 from sources.redaction import Redacted, Redaction
 from sources.source_file import SourceFile
 from sources.streams import with_brokers_of_streams
-
-DEFAULT_CLUSTER_ID = "default"
 
 DELIVERY_OPTIONS = (
     cluster_option(f"from the logs, or '{DEFAULT_CLUSTER_ID}'"), capture_option, timezone_option, pattern_option,

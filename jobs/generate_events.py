@@ -11,7 +11,7 @@ import click
 from pyspark.sql import DataFrame
 
 from jobs.alone import alone
-from jobs.command import capture_option, cluster_option, debug_option, options, run
+from jobs.command import DEFAULT_CLUSTER_ID, capture_option, cluster_option, debug_option, options, run
 from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, next_transaction
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
@@ -29,7 +29,6 @@ from sources.synthetic.rounds import Forms, forms_of
 from sources.synthetic.scenario import Scenario, ScenarioError, read_scenario
 from sources.synthetic.truth import truth as truth_of
 
-DEFAULT_CLUSTER_ID = "synthetic"
 BYTES_AN_EVENT = 20
 """Of an event in the landing tables, nearly: it decides which settings a local session gets."""
 

@@ -107,4 +107,6 @@ def test_a_wrong_scenario_is_a_usage_error(tmp_path: Path, capsys: pytest.Captur
 
     assert main(["--scenario", str(path), "--warehouse", str(tmp_path / "lake")]) == ExitCode.USAGE
     assert "partitons: no such key" in capsys.readouterr().err
-    assert CliRunner().invoke(tidegauge, ["generate", "--help"]).exit_code == 0
+    told = CliRunner().invoke(tidegauge, ["generate", "--help"])
+    assert told.exit_code == 0
+    assert "Cluster's name. Default: 'default'." in " ".join(told.output.split())

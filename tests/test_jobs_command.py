@@ -46,13 +46,14 @@ def test_usage_errors_exit_with_64(argv: list[str], complaint: str, capsys: pyte
     assert complaint in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["pipeline", "agree"])
 @pytest.mark.parametrize("name", ["missing", "empty"])
 def test_a_folder_that_is_no_capture_is_told_at_once(
-    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    command: str, name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Code 3, one line that names the folder, no traceback, and no warehouse begun."""
     (tmp_path / "empty").mkdir()
-    code = main(["pipeline", str(tmp_path / name), "--warehouse", str(tmp_path / "lake")])
+    code = main([command, str(tmp_path / name), "--warehouse", str(tmp_path / "lake")])
     shown = capsys.readouterr()
 
     assert code == ExitCode.COULD_NOT_RUN

@@ -20,11 +20,20 @@ from pathlib import Path
 from cluster.errors import ClusterError
 
 DEFAULT_VERSION = "4.1.0"
-OLDEST = (2, 4)
-"""The first built for Scala 2.13, which the jars asked for are."""
+OLDEST = (2, 3)
+"""The first that changes one setting and leaves the others of a topic or a broker (KIP-339), as scenarios do."""
+
+SCALA_2_13_SINCE = (2, 4)
+"""The first built for Scala 2.13."""
 
 KRAFT_SINCE = (3, 3)
 """The first whose KRaft mode was meant for production: before it a ZooKeeper runs beside the brokers."""
+
+ZOOKEEPER = """\
+<dependency org="org.apache.zookeeper" name="zookeeper" rev="3.5.7" conf="default->default">
+<exclude org="log4j"/><exclude org="org.slf4j"/></dependency>
+"""
+"""That of 2.4.1, for those before: their own, 3.4, finds no server with Java 14 or newer (ZOOKEEPER-3779)."""
 
 TO_BROKERS_SINCE = (2, 6)
 """The first whose tool for reassignments asks the brokers, and not ZooKeeper."""
@@ -32,9 +41,9 @@ TO_BROKERS_SINCE = (2, 6)
 LOG4J = "2.24.3"
 DEPENDENCIES = """\
 <ivy-module version="2.0"><info organisation="tidegauge" module="kafka"/><dependencies>
-<dependency org="org.apache.kafka" name="kafka_2.13" rev="{version}" conf="default->default"/>
+<dependency org="org.apache.kafka" name="kafka_{scala}" rev="{version}" conf="default->default"/>
 <dependency org="org.apache.kafka" name="kafka-tools" rev="{version}" conf="default->default" transitive="false"/>
-<dependency org="org.apache.logging.log4j" name="log4j-core" rev="{log4j}" conf="default->default"/>
+{zookeeper}<dependency org="org.apache.logging.log4j" name="log4j-core" rev="{log4j}" conf="default->default"/>
 <dependency org="org.apache.logging.log4j" name="log4j-slf4j-impl" rev="{log4j}" conf="default->default"/>
 <dependency org="org.apache.logging.log4j" name="log4j-1.2-api" rev="{log4j}" conf="default->default"/>
 </dependencies></ivy-module>
@@ -54,8 +63,7 @@ class Distribution:
     @property
     def number(self) -> tuple[int, int]:
         """The version's first two numbers."""
-        major, minor, *_ = self.version.split(".")
-        return int(major), int(minor)
+        return _number(self.version)
 
     @property
     def has_zookeeper(self) -> bool:
@@ -91,14 +99,19 @@ class Distribution:
 
 def resolve(version: str) -> Distribution:
     """Kafka of this version, from the cache or else from Maven Central."""
-    numbers = re.fullmatch(r"(\d+)\.(\d+)\.\d+", version)
-    if numbers is None or (int(numbers[1]), int(numbers[2])) < OLDEST:
-        raise ClusterError(f"{version!r} is no Kafka version for this: three numbers, 2.4.0 or newer, such as 4.1.0.")
+    if re.fullmatch(r"\d+\.\d+\.\d+", version) is None or _number(version) < OLDEST:
+        raise ClusterError(f"{version!r} is no Kafka version for this: three numbers, 2.3.0 or newer, such as 4.1.0.")
     java = find_java()
     jars = cache_folder() / f"kafka-{version}"
     if not jars.is_dir():
         _retrieve(version, jars, java)
     return Distribution(version, jars, java)
+
+
+def _number(version: str) -> tuple[int, int]:
+    """A version's first two numbers."""
+    major, minor, *_ = version.split(".")
+    return int(major), int(minor)
 
 
 def find_java() -> str:
@@ -121,14 +134,22 @@ def _retrieve(version: str, jars: Path, java: str) -> None:
     jars.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=jars.parent) as beside:
         wanted, fetched = Path(beside) / "ivy.xml", Path(beside) / "jars"
-        wanted.write_text(DEPENDENCIES.format(version=version, log4j=LOG4J), encoding="utf-8")
+        wanted.write_text(_dependencies(version), encoding="utf-8")
         command = [java, "-jar", _ivy(), "-warn", "-cache", str(jars.parent / "ivy"), "-ivy", str(wanted)]
         command += ["-confs", "default", "-types", "jar", "bundle"]
         command += ["-retrieve", f"{fetched}/[artifact]-[revision](-[classifier]).[ext]"]
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - Java, and our own words
-        if done.returncode != 0 or not any(fetched.glob(f"kafka_2.13-{version}.jar")):
+        if done.returncode != 0 or not any(fetched.glob(f"kafka_2.1?-{version}.jar")):
             raise ClusterError(f"Kafka {version} could not be fetched from Maven Central: {_why(done)}")
         fetched.rename(jars)
+
+
+def _dependencies(version: str) -> str:
+    """What to fetch, as Ivy is told."""
+    is_old = _number(version) < SCALA_2_13_SINCE
+    return DEPENDENCIES.format(
+        version=version, scala="2.12" if is_old else "2.13", zookeeper=ZOOKEEPER if is_old else "", log4j=LOG4J
+    )
 
 
 def _ivy() -> str:

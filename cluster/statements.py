@@ -1,6 +1,6 @@
 """The brokers' own words at DEBUG and TRACE, by kind: what truth.jsonl.gz is made of.
 
-The wordings are those of 2.4 to 4.3. `topic_partition` is common to all; other names become a row's fields.
+The wordings are those of 2.3 to 4.3. `topic_partition` is common to all; other names become a row's fields.
 """
 
 from __future__ import annotations
@@ -42,6 +42,11 @@ STATEMENTS = (
         PARTITION + r"High watermark updated from \(offset=(?P<from>-?\d+)\D.* to \(offset=(?P<to>-?\d+)\D",
     ),
     _statement(
+        "leader_hw",  # up to 2.3
+        "High watermark updated to",
+        PARTITION + r"High watermark updated to \(offset=(?P<to>-?\d+)\D",
+    ),
+    _statement(
         "remote_leo",
         "Recorded replica",
         PARTITION + r"Recorded replica (?P<replica>\d+) log end offset \(LEO\) position (?P<to>-?\d+)",
@@ -81,6 +86,11 @@ STATEMENTS = (
         "loaded",
         "with initial high watermark",
         PARTITION + r"Log loaded for partition \S+ with initial high watermark (?P<to>-?\d+)",
+    ),
+    _statement(
+        "loaded",  # up to 2.3; of other brokers' replicas too, with 0
+        "with initial high watermark",
+        rf"^Replica loaded for partition {TOPIC_PARTITION} with initial high watermark (?P<to>-?\d+)",
     ),
     _statement(
         "become_leader",

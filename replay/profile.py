@@ -43,6 +43,8 @@ class Profile:
     evaluates_commits: bool | Column = True
     """The HW is evaluated when an ISR is committed (3.1; KAFKA-13091), or was by the leader itself (before 2.7-IV2). In
     between its committing waits for the controller, and the HW is evaluated when a smaller ISR is proposed."""
+    evaluates_each_fetch: bool | Column = False
+    """The HW is evaluated at each fetch of a follower, also one that changes no LEO (before 2.4; KAFKA-8841)."""
     heeds_divergence: bool | Column = False
     """A follower takes the HW of a response that tells of divergence, and truncates after that (before 3.4.1)."""
     records_divergence: bool | Column = False
@@ -114,6 +116,7 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         eligibility=kafka >= (3, 6, 0),
         fenced_may_not_join=kafka >= (3, 3, 0),
         evaluates_commits=kafka >= (3, 1, 0) or not asks_controller,
+        evaluates_each_fetch=kafka < (2, 4, 0),
         heeds_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka < (3, 4, 1),
         records_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka == (2, 8, 0),
         records_batch_start=kafka >= (4, 0, 0),

@@ -97,10 +97,11 @@ RULES = (
     Rule(E.WITNESS,       Of.ISR_MEMBERS, C.REMOTE_LEO,       "last_offset + 1",       "acks=all was answered: who was in the ISR all the time had fetched past it, though no line of it was written", "P:1089 checkEnoughReplicasReachOffset", at_least=True),
 )
 
-ALWAYS, COMMITS, PROPOSALS = "always", "commits", "proposals"
+ALWAYS, COMMITS, PROPOSALS, EACH_FETCH = "always", "commits", "proposals", "each fetch"
 EVALUATES_HIGH_WATERMARK = (
     (E.APPEND,          ALWAYS,    "true",                                "P:1379 appendRecordsToLeader"),
     (E.FETCH,           ALWAYS,    "fetch_offset <> fetcher_leo_before",  "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
+    (E.FETCH,           EACH_FETCH, "true",                               "Partition.updateReplicaLogReadResult, up to 2.3: who was caught up long ago holds the HW no more"),
     (E.BECOME_LEADER,   ALWAYS,    "true",                                "P:822 makeLeader"),
     (E.ISR_CHANGE,      COMMITS,   "true",                                "P:822 makeLeader (newer metadata), P:1959 handleAlterPartitionUpdate; 3.1, KAFKA-13091"),
     (N.SHRINK_PROPOSED, PROPOSALS, "true",                                "maybeShrinkIsr of 2.7 to 3.0, where handleAlterIsrResponse evaluates nothing"),
@@ -108,7 +109,8 @@ EVALUATES_HIGH_WATERMARK = (
 # fmt: on
 """The occasions on which the HW is evaluated, and nothing else: not time, rejection, fencing or a setting.
 
-The second value says for which protocol: `ALWAYS`, or by `Profile.evaluates_commits` one of the other two.
+The second value says for which protocol: `ALWAYS`, `EACH_FETCH` by `Profile.evaluates_each_fetch`, and by
+`Profile.evaluates_commits` one of the other two.
 """
 
 
@@ -161,6 +163,7 @@ def _scope(variable: str, *, is_long: bool) -> WindowSpec:
 def evaluates_high_watermark(profile: Profile) -> Column:
     """Return whether the event makes the leader evaluate its HW (`Partition.maybeIncrementLeaderHW`)."""
     commits = F.lit(profile.evaluates_commits)
-    spoken = {ALWAYS: F.lit(True), COMMITS: commits, PROPOSALS: ~commits}
+    each_fetch = F.lit(profile.evaluates_each_fetch)
+    spoken = {ALWAYS: F.lit(True), EACH_FETCH: each_fetch, COMMITS: commits, PROPOSALS: ~commits}
     occasions = [is_event(kind) & spoken[by] & F.expr(when) for kind, by, when, _ in EVALUATES_HIGH_WATERMARK]
     return reduce(Column.__or__, occasions)

@@ -7,28 +7,22 @@ a session were served in whatever epoch the leader was in. A follower that hears
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from sources.broker_settings import KAFKA_VERSION
+from sources.cluster_release import is_of_release
 
 _FORGETS = "forgets"
 """bool: the cluster's sessions forget epochs."""
 _OF_APACHE = r"^2\.[1-4](\.|$)"
 _OF_CONFLUENT = r"^5\.[1-4](\.|$).*-(ccs|ce)"
-"""Confluent Platform 5.4 is 2.4."""
 
 
 def with_forgotten_epochs(fetches: DataFrame, settings: DataFrame) -> DataFrame:
     """Rows of `fetch_events`, without the leader epoch where the latest version in `settings` did not look at it."""
-    latest = F.max_by(C.VALUE, F.coalesce(C.EVENT_TIME, F.timestamp_seconds(F.lit(0))))
-    version = settings.where(F.col(C.NAME) == KAFKA_VERSION).agg(latest.alias("version"))
-    forgets = version.select(F.coalesce(_is_old(F.col("version")), F.lit(False)).alias(_FORGETS))
+    forgets = is_of_release(settings, _OF_APACHE, _OF_CONFLUENT, _FORGETS)
     is_forgotten = F.col(_FORGETS) & (F.col(C.SESSION_EPOCH) > 0)
     epoch = F.when(is_forgotten, C.UNKNOWN_EPOCH).otherwise(F.col(C.LEADER_EPOCH))
     return fetches.crossJoin(F.broadcast(forgets)).withColumn(C.LEADER_EPOCH, epoch).select(*fetches.columns)
 
-
-def _is_old(version: Column) -> Column:
-    return version.rlike(_OF_CONFLUENT) | version.rlike(_OF_APACHE)

@@ -109,7 +109,8 @@ def _params(listed: Column) -> Column:
 
 
 def _answer(answered: Column) -> Column:
-    size = F.coalesce(answered["recordsSizeInBytes"], answered["recordSetSizeInBytes"])
+    in_file = answered["recordsEnd"] - answered["recordsStart"]
+    size = F.coalesce(answered["recordsSizeInBytes"], answered["recordSetSizeInBytes"], in_file)
     return F.struct(
         F.coalesce(answered["errorCode"], F.lit(0)).alias(C.ERROR_CODE),
         unknown(size, "bigint").alias(C.RECORDS_SIZE),

@@ -18,11 +18,15 @@ def leader_and_isr_rows(parsed: DataFrame) -> DataFrame:
     grouped = F.flatten(
         F.transform(
             request["topicStates"],
-            lambda t: F.transform(t["partitionStates"], lambda p: _told(t["topicName"], t["topicId"], p)),
+            lambda t: F.transform(
+                t["partitionStates"], lambda p: _told(F.coalesce(t["topicName"], t["topic"]), t["topicId"], p)
+            ),
         )
     )
-    ungrouped = F.transform(
-        request["ungroupedPartitionStates"], lambda p: _told(p["topicName"], F.lit(None).cast("string"), p)
+    no_id = F.lit(None).cast("string")
+    ungrouped = F.coalesce(
+        F.transform(request["ungroupedPartitionStates"], lambda p: _told(p["topicName"], no_id, p)),
+        F.transform(request["partitionStates"], lambda p: _told(p["topic"], no_id, p)),
     )
     return (
         request_log.landed(parsed, LEADER_AND_ISR)
@@ -38,7 +42,7 @@ def _told(topic: Column, topic_id: Column, state: Column) -> Column:
     return F.struct(
         F.coalesce(topic, F.lit("")).alias(C.TOPIC),
         request_log.topic_id(topic_id).alias(C.TOPIC_ID),
-        state["partitionIndex"].alias(C.PARTITION),
+        F.coalesce(state["partitionIndex"], state["partition"]).alias(C.PARTITION),
         state["leaderEpoch"].alias(C.LEADER_EPOCH),
         F.coalesce(state["partitionEpoch"], state["zkVersion"], F.lit(C.UNKNOWN_EPOCH)).alias(C.PARTITION_EPOCH),
         F.greatest(state["leader"], F.lit(C.NO_REPLICA)).alias(C.LEADER_ID),

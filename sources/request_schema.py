@@ -9,7 +9,9 @@ does not have, so a field that was renamed is here under each of its names:
 | topic                | `topic` (FETCH up to v12; text), `name` (PRODUCE up to v12), `topicName`; `topicId` |
 | partition            | `partition`, `partitionIndex` (answers since 3.0), `index` (PRODUCE of JSON)        |
 | partitions of answer | `partitionResponses` (FETCH of 2.8; PRODUCE), `partitions` (FETCH since 3.0)        |
-| bytes of records     | `recordSetSizeInBytes` (2.8), `recordsSizeInBytes` (since 3.0; of the text)         |
+| bytes of records     | `recordSetSizeInBytes` (2.8), `recordsSizeInBytes` (since 3.0; of the text);        |
+|                      | up to 2.3 where they begin and end in their file                                    |
+| roles (up to 2.3)    | `topicStates` of `topic`, or `partitionStates`; `partition`                         |
 | partition epoch      | `zkVersion` (LEADER_AND_ISR of 2.8 to 3.0), `partitionEpoch` (since 3.1)            |
 """
 
@@ -52,7 +54,7 @@ FETCHED_PARTITIONS = _many(
 )
 FETCHED_TOPICS = _many(topic=TEXT, topicId=TEXT, partitions=FETCHED_PARTITIONS)
 PARTITION_STATE = {
-    "partitionIndex": INT, "leader": INT, "leaderEpoch": INT, "isr": ArrayType(INT), "zkVersion": INT,
+    "partitionIndex": INT, "partition": INT, "leader": INT, "leaderEpoch": INT, "isr": ArrayType(INT), "zkVersion": INT,
     "partitionEpoch": INT, "replicas": ArrayType(INT), "addingReplicas": ArrayType(INT),
     "removingReplicas": ArrayType(INT), "leaderRecoveryState": INT,
 }  # fmt: skip
@@ -66,13 +68,14 @@ REQUEST = _struct(
     transactionalId=TEXT, acks=INT, topicData=_many(name=TEXT, topicId=TEXT, partitionData=_many(index=INT)),
     # LEADER_AND_ISR
     ungroupedPartitionStates=_many(topicName=TEXT, **PARTITION_STATE),
-    topicStates=_many(topicName=TEXT, topicId=TEXT, partitionStates=_many(**PARTITION_STATE)),
+    partitionStates=_many(topic=TEXT, **PARTITION_STATE),
+    topicStates=_many(topicName=TEXT, topic=TEXT, topicId=TEXT, partitionStates=_many(**PARTITION_STATE)),
 )  # fmt: skip
 
 ANSWERED_PARTITIONS = _many(
     partition=INT, partitionIndex=INT, index=INT, errorCode=INT, baseOffset=LONG, highWatermark=LONG,
     lastStableOffset=LONG, logStartOffset=LONG, divergingEpoch=_struct(epoch=INT, endOffset=LONG),
-    recordsSizeInBytes=LONG, recordSetSizeInBytes=LONG,
+    recordsSizeInBytes=LONG, recordSetSizeInBytes=LONG, recordsStart=LONG, recordsEnd=LONG,
 )  # fmt: skip
 
 RESPONSE = _struct(

@@ -1,4 +1,4 @@
-"""The request log of Kafka 2.4 to 2.7, which is no JSON yet: a completed request's text to the JSON of later releases.
+"""The request log of Kafka 2.0 to 2.7, which is no JSON yet: a completed request's text to the JSON of later releases.
 
     RequestHeader(apiKey=FETCH, apiVersion=11, clientId=broker-3-fetcher-0, correlationId=77) -- {replica_id=3,…},
     response:{…} from connection 127.0.0.1:9092-127.0.0.1:43684-1;totalTime:1.556,requestQueueTime:0.356,…
@@ -11,6 +11,8 @@ text once, as the step before left it. What is no such text becomes no JSON eith
 | `fetch_offset=5`                                          | `"fetchOffset":5`, for each name of the schema        |
 | `partition_header={partition=0,…}` (FETCH, up to 2.6)     | its fields beside the others                          |
 | `record_set=FileRecords(size=129, …)`                     | `"recordsSizeInBytes":129`                            |
+| `record_set=FileRecords(…, start=5, end=9)` (up to 2.3)   | `"recordsStart":5,"recordsEnd":9`                     |
+| `record_set=[]` (up to 2.3)                               | `"recordsSizeInBytes":0`                              |
 | `_tagged_fields={0={epoch=3,end_offset=7}}` (FETCH v12)   | `"divergingEpoch":{"epoch":3,"endOffset":7}`          |
 | `partitionSizes=[orders-0=70]` (PRODUCE, at TRACE alone)  | `"topicData":[…]` with acks=0, which has no response  |
 | `rack_id`, `error_message`, `record_errors`               | nothing: they may hold whatever somebody wrote there  |
@@ -47,6 +49,8 @@ STEPS = (
     (r"(?s),rack_id=.*?(?=(?:,_tagged_fields=\{\})?\},response:)", ""),
     (r"(?s),record_errors=.*?,error_message=.*?(?=\}\]\}|\},\{partition=\d)", ""),
     (r"(?s)record_set=\w+\(size=(\d+), .*?\)(?=\}|,_tagged_fields=)", "records_size_in_bytes=$1"),
+    (r"(?s)record_set=FileRecords\(file=.*?, start=(\d+), end=(\d+)\)(?=\})", "records_start=$1,records_end=$2"),
+    (r"record_set=\[\](?=\})", "records_size_in_bytes=0"),
     (r",_tagged_fields=\{\}", ""),
     (
         r"_tagged_fields=\{0=(\{epoch=-?\d+,end_offset=-?\d+\})(?:, \d+=\{[^{}]*\})*\}",
@@ -59,7 +63,7 @@ STEPS = (
     (r"([\[,])([\w.-]+)-(\d+)=\d+(?=[,\]])", r'$1{"name":"$2","partitionData":[{"index":$3}]}'),
     # From here on it is JSON, but for its names.
     (r"([{,])(\w+)=", r'$1"$2":'),
-    (r'"(topic|topic_name|host_name)":([^,}"]*)', r'"$1":"$2"'),
+    (r'"(topic|topic_name|host|host_name)":([^,}"]*)', r'"$1":"$2"'),
     (r"\},response:", '},"response":'),
     (r'"response":$', '"response":null'),
 )

@@ -26,6 +26,9 @@ MAX_MS = 1e11
 
 TIMES = ("totalTimeMs", "requestQueueTimeMs", "localTimeMs", "remoteTimeMs", "responseQueueTimeMs", "sendTimeMs")
 
+STATES = ("topicStates", "ungroupedPartitionStates", "partitionStates")
+"""Where a LEADER_AND_ISR request has the states of its partitions, by its version."""
+
 LEAST_REPLICA_ID = -3
 """A future replica's; -1 is a consumer's, -2 a debugging consumer's."""
 
@@ -92,9 +95,9 @@ def missing_field(line: Column) -> Column:
             "partition": _lacks_written_partition(request, responses),
         },
         LEADER_AND_ISR: {
-            "topicStates": request["topicStates"].isNull() & request["ungroupedPartitionStates"].isNull(),
+            "topicStates": reduce(Column.__and__, [request[name].isNull() for name in STATES]),
             "partitionIndex, leader or leaderEpoch": _lacks_some(
-                *[_of_states(request, name) for name in ("partitionIndex", "leader", "leaderEpoch")]
+                _numbers(request), *[_of_states(request, name) for name in ("leader", "leaderEpoch")]
             ),
         },
     }
@@ -134,7 +137,13 @@ def _answered(responses: Column) -> Column:
 def _of_states(request: Column, field: str) -> Column:
     """A field of all partitions that a LEADER_AND_ISR request tells of."""
     grouped = F.flatten(request["topicStates"]["partitionStates"])
-    return F.coalesce(grouped[field], request["ungroupedPartitionStates"][field])
+    return F.coalesce(grouped[field], request["ungroupedPartitionStates"][field], request["partitionStates"][field])
+
+
+def _numbers(request: Column) -> Column:
+    """The numbers of all partitions that a LEADER_AND_ISR request tells of; up to 2.3 they have another name."""
+    by_index, by_name = (_of_states(request, name) for name in ("partitionIndex", "partition"))
+    return F.when(F.array_max(by_index).isNull(), by_name).otherwise(by_index)
 
 
 def _is_out_of_range(line: Column) -> Column:
@@ -156,7 +165,7 @@ def _is_out_of_range(line: Column) -> Column:
             F.array_min(asked["index"]) < 0,
         ],
         LEADER_AND_ISR: [
-            F.array_min(_of_states(request, "partitionIndex")) < 0,
+            F.array_min(_numbers(request)) < 0,
             F.array_min(_of_states(request, "leader")) < LEADER_OF_DELETED,
         ],
     }

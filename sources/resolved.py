@@ -13,6 +13,7 @@ from sources import metadata_rows, segment_dump, server_log
 from sources.earlier import Earlier
 from sources.fetch_epochs import with_forgotten_epochs
 from sources.fetch_sessions import fetch_rows
+from sources.isr_commits import with_isr_commits
 from sources.leader_and_isr_requests import leader_and_isr_rows
 from sources.parsed import Parsed, none_like, settled
 from sources.produce_requests import produce_rows
@@ -37,7 +38,9 @@ def resolved(
 
     `settings` are those of the delivery.
     """
+    all_settings = earlier.and_now(T.SETTINGS, settings)
     changes, stated, metadata = _told(parsed, checkpointed, redaction)
+    changes = with_isr_commits(changes, all_settings)
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     ids = settled(topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics]))
     at = F.col(C.EVENT_TIME)
@@ -48,7 +51,7 @@ def resolved(
     batches = with_topic(redaction.topics(segment_dump.batch_rows(parsed.dumps)), ids)
     batches = settled(batches) if parsed.has_dumps else none_like(batches)
     fetches = fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS))
-    fetches = settled(with_forgotten_epochs(fetches, earlier.and_now(T.SETTINGS, settings)))
+    fetches = settled(with_forgotten_epochs(fetches, all_settings))
     appends = settled(with_topic(produce_rows(parsed.requests), ids, at))
     rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
     fetches, appends = of_known_topic(fetches), of_known_topic(appends)

@@ -169,3 +169,10 @@ def test_a_step_is_a_line_of_a_worked_example(spark: SparkSession) -> None:
     assert lines_of(shown) == [
         ("0/2", "10:49:24.000", "FETCH", "2", "1:4", "2:4 3:?", "1 +2", "?", "exact", "broker-1/state-change.log:2")
     ]
+
+
+def test_up_to_2_3_a_step_names_no_hw_before_it(spark: SparkSession) -> None:
+    """It is a rise all the same, and the HW that the leader loaded is the one that it began with."""
+    found = compared(spark, ("loaded", 0, 1, None, None, 0), ("leader_hw", 2, 1, None, None, 4))["leader_hw"]
+
+    assert (found["stated"], found["found"], found["missing"], found["extra"]) == (1, 1, 0, 0)

@@ -7,11 +7,12 @@ import uuid
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from xml.etree import ElementTree as ET
 
 import pytest
 
 from cluster.brokers import PORTS, Cluster, free_ports, new_cluster_id
-from cluster.distribution import Distribution, find_java, resolve
+from cluster.distribution import Distribution, _dependencies, find_java, resolve
 from cluster.dumps import dump_segments, leader_epoch_checkpoints
 from cluster.errors import ClusterError
 from cluster.logging_config import TRACED, log4j_properties
@@ -55,7 +56,7 @@ def test_before_kraft_a_broker_knows_its_zookeeper() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "has_zookeeper"), [("2.4.1", True), ("3.2.3", True), ("3.3.0", False), ("4.1.0", False)]
+    ("version", "has_zookeeper"), [("2.3.1", True), ("3.2.3", True), ("3.3.0", False), ("4.1.0", False)]
 )
 def test_a_zookeeper_stands_beside_the_brokers_before_kraft(version: str, has_zookeeper: bool, tmp_path: Path) -> None:
     """It is no broker, and a broker killed beside it comes back only when its session there has ended."""
@@ -160,11 +161,21 @@ def test_a_program_is_found_wherever_its_version_keeps_it(tmp_path: Path) -> Non
     }
 
 
-@pytest.mark.parametrize("version", ["", "4", "2.3.1", "latest", "4.1.0; rm"])
+@pytest.mark.parametrize("version", ["", "4", "2.2.2", "latest", "4.1.0; rm"])
 def test_a_version_that_cannot_be_is_refused(version: str) -> None:
     """Before anything is fetched."""
     with pytest.raises(ClusterError, match="no Kafka version"):
         resolve(version)
+
+
+@pytest.mark.parametrize(("version", "scala", "zookeeper"), [("2.3.1", "2.12", True), ("2.4.0", "2.13", False)])
+def test_each_version_is_fetched_with_what_it_runs_with(version: str, scala: str, zookeeper: bool) -> None:
+    """Up to 2.3 there is none for Scala 2.13, and its own ZooKeeper is too old for today's Java."""
+    told = _dependencies(version)
+
+    assert f'name="kafka_{scala}" rev="{version}"' in told
+    assert ('name="zookeeper"' in told) is zookeeper
+    assert ET.fromstring(told).tag == "ivy-module"  # noqa: S314 - our own words
 
 
 def test_no_java_is_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -44,6 +44,13 @@ CASES = {
         ),
         {"kind": "leader_hw", "from": 4, "to": 7},
     ),
+    "leader HW, 2.3": (
+        (
+            "DEBUG [Partition clicks-0 broker=1] High watermark updated to (offset=7 segment=[0:20]) "
+            "(kafka.cluster.Partition)"
+        ),
+        {"kind": "leader_hw", "to": 7},
+    ),
     "remote LEO": (
         (
             "DEBUG [Partition clicks-0 broker=1] Recorded replica 2 log end offset (LEO) position 7 and log start "

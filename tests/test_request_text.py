@@ -1,4 +1,4 @@
-"""Lines of Kafka 2.4 to 2.7, whose requests are text: they say what they would in JSON, or are rejected."""
+"""Lines of Kafka 2.0 to 2.7, whose requests are text: they say what they would in JSON, or are rejected."""
 
 from __future__ import annotations
 
@@ -10,9 +10,11 @@ from pyspark.sql import Row, SparkSession
 from pyspark.sql import functions as F
 
 from sources.fetch_requests import fetch_requests
+from sources.fetch_sessions import fetch_rows
 from sources.leader_and_isr_requests import leader_and_isr_rows
 from sources.produce_requests import produce_rows
 from sources.request_log import COMPLETED, parse
+from sources.resolve_topics import topic_ids
 from tests.log_lines import examples
 from tests.request_lines import fetch, frame
 
@@ -21,6 +23,7 @@ pytestmark = pytest.mark.spark
 EXAMPLES = examples("requests.txt")
 PRODUCE, FULL_FETCH, FETCH = (EXAMPLES[place][0] for place in (0, 1, 2))
 FETCH_V12 = EXAMPLES[7][0]
+FETCH_OF_2_3, LEADER_AND_ISR_OF_2_3 = EXAMPLES[-2][0], EXAMPLES[-1][0]
 ASKED, ANSWERED = "{acks=-1,timeout=30000,numPartitions=1}", re.search(r"response:(\{.*\}) from", PRODUCE)[1]  # type: ignore[index]
 AT_TRACE = "{acks=0,timeout=30000,partitionSizes=[my_orders.v-2-0=70,clicks-11=80]}"
 REFUSED = "record_errors=[{batch_index=0,batch_index_error_message=bad, {it}}],error_message=One, {or} more"
@@ -73,6 +76,31 @@ def test_rows_are_made_of_them(spark: SparkSession) -> None:
         ("orders", 2, [1, 2, 3], 0),
         ("orders", 3, [1, 2, 3], 0),
     ]
+
+
+def test_records_of_2_3_are_as_long_as_their_part_of_the_file(spark: SparkSession) -> None:
+    """Where they begin and end in it is told, and no size; of a response without any, neither."""
+    no_ids = topic_ids(spark.createDataFrame([], "topic string, topic_id string, event_time timestamp"))
+    rows = fetch_rows(parse(frame(spark, [FETCH_OF_2_3]), "UTC"), no_ids).collect()
+
+    assert {row.topic: row.records_size for row in rows} == {"orders": 2918 - 2738, "__consumer_offsets": 0}
+
+
+def test_roles_of_2_3_are_told_by_topic_and_before_one_by_one(spark: SparkSession) -> None:
+    """LEADER_AND_ISR v2, and v0 and v1, whose partitions name their topic."""
+    states = re.search(r"partition_states=\[(.*?)\]\}\],live", LEADER_AND_ISR_OF_2_3)
+    assert states is not None
+    one_by_one = states[1].replace("{partition=", "{topic=orders,partition=")
+    by_topic = LEADER_AND_ISR_OF_2_3
+    v1 = re.sub(r"topic_states=\[.*?\]\}\],live", lambda _: f"partition_states=[{one_by_one}],live", by_topic)
+
+    for line in (by_topic, v1):
+        told = leader_and_isr_rows(parse(frame(spark, [line]), "UTC")).orderBy("partition").collect()
+        assert [(row.topic, row.partition, row.leader_id, row.replicas, row.partition_epoch) for row in told] == [
+            ("orders", 0, 1, [1, 2, 3], 0),
+            ("orders", 1, 2, [2, 3, 1], 0),
+            ("orders", 2, 3, [3, 1, 2], 0),
+        ]
 
 
 def test_who_asks_for_no_answer_is_known_at_trace_alone(spark: SparkSession) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -43,6 +44,15 @@ def test_of_an_update_that_is_older_the_request_tells_nothing(spark: SparkSessio
     request = {**REQUEST, "partition_epoch": 8, "isr": [1, 2]}
     assert begun(spark, BEGIN, {**UPDATE, "partition_epoch": 8, "isr": [1]}, request) == [(None, None)]
     assert begun(spark, BEGIN, {**UPDATE, "partition_epoch": 9, "isr": [1]}, request) == [([1, 2], [1, 2, 3])]
+
+
+def test_an_update_without_a_number_is_older_or_newer_by_the_time(spark: SparkSession) -> None:
+    """Up to 2.3 the line of a change of the ISR names no partition epoch."""
+    asked, earlier, later = (datetime(2026, 1, 1, 0, 0, second, tzinfo=UTC) for second in (5, 4, 6))
+    request = {**REQUEST, "partition_epoch": 0, "isr": [1, 2], "event_time": asked}
+    unnumbered = {**UPDATE, "partition_epoch": -1, "isr": [1]}
+    assert begun(spark, BEGIN, {**unnumbered, "event_time": earlier}, request) == [(None, None)]
+    assert begun(spark, BEGIN, {**unnumbered, "event_time": later}, request) == [([1, 2], [1, 2, 3])]
 
 
 def test_what_a_line_tells_stands(spark: SparkSession) -> None:

@@ -82,7 +82,8 @@ def summary(values: DataFrame) -> DataFrame:
 def _stated(truth: DataFrame) -> DataFrame:
     """One row per statement that is compared."""
     nobody = F.lit(NO_REPLICA)
-    rises = truth.where(F.col("to") > F.col("from"))
+    # Up to 2.3 the line has no `from`: it is written of a rise alone.
+    rises = truth.where(F.coalesce(F.col("to") > F.col("from"), F.lit(True)))
     return (
         said(rises, "leader_hw", nobody)
         .unionByName(said(truth, "remote_leo", F.col("replica")))

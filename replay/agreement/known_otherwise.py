@@ -6,6 +6,8 @@ a re-elected leader kept. Rebuilt, they are right, though no statement of their 
 
 from __future__ import annotations
 
+from functools import reduce
+
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
@@ -50,9 +52,9 @@ def known_otherwise(truth: DataFrame, leaders: DataFrame) -> DataFrame:
 
 
 def _brought(truth: DataFrame, leaders: DataFrame) -> DataFrame:
-    """One row per HW that a leader began with, and had stated in a role before: no line of its own (before 2.4.1)."""
-    broker = F.col("broker")
-    stated = said(truth, "follower_hw", broker).unionByName(said(truth, "leader_hw", broker))
+    """One row per HW that a leader began with, and had stated or loaded before: no line of its own (before 2.4.1)."""
+    kinds = ("follower_hw", "leader_hw", "loaded")
+    stated = reduce(DataFrame.unionByName, [said(truth, kind, F.col("broker")) for kind in kinds])
     of_leader = leaders.where(begins()).select(
         *EPOCH, F.col(C.LEADER_ID).alias(C.REPLICA_ID), F.col(C.HIGH_WATERMARK).alias(C.OFFSET)
     )

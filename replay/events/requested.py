@@ -23,16 +23,20 @@ _REQUESTED_ISR, _REQUESTED_REPLICAS = "requested_isr", "requested_replicas"
 def requests_of_controllers(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per leader epoch whose first request is known: `leader_id`, `requested_isr`, `requested_replicas`.
 
-    It is if the leader told of no change of the ISR as old as the oldest request that has landed.
+    It is if the leader told of no change of the ISR as old as the oldest request that has landed; of one that names no
+    partition epoch (up to 2.3: `sources.isr_commits`) by the time.
     """
     is_request = F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value
     is_update = F.col(C.CHANGE_KIND) == ChangeKind.ISR_UPDATED.value
     told = landed[T.LEADER_CHANGES.name].where((is_request | is_update) & F.col(C.ISR).isNotNull())
+    is_numbered = is_request | (F.col(C.PARTITION_EPOCH) >= 0)
     first = F.min_by(
-        F.struct(is_request.alias("is_request"), C.LEADER_ID, C.ISR, C.REPLICAS),
-        F.struct(C.PARTITION_EPOCH, is_request),
+        F.when(is_numbered, F.struct(is_request.alias("is_request"), C.LEADER_ID, C.ISR, C.REPLICAS, C.EVENT_TIME)),
+        F.when(is_numbered, F.struct(C.PARTITION_EPOCH, is_request)),
     )
-    oldest = told.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(first.alias("first")).where("first.is_request")
+    changed = F.min(F.when(~is_numbered, F.col(C.EVENT_TIME)))
+    of_epoch = told.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(first.alias("first"), changed.alias("changed"))
+    oldest = of_epoch.where("first.is_request AND (changed IS NULL OR changed > first.event_time)")
     return oldest.select(
         *C.PARTITION_KEY,
         C.LEADER_EPOCH,

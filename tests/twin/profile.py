@@ -46,6 +46,11 @@ class Profile:
         return self.instant_isr or _number(self.kafka_version) >= (3, 1)
 
     @property
+    def evaluates_each_fetch(self) -> bool:
+        """A fetch evaluates the HW also if it moves no LEO (until 2.3; KAFKA-8841)."""
+        return _number(self.kafka_version) < (2, 4)
+
+    @property
     def heeds_divergence(self) -> bool:
         """A follower takes the HW of a diverging response before it cuts its log (until 3.4)."""
         return tuple(int(x) for x in self.kafka_version.split(".")) < (3, 4, 1)
@@ -108,5 +113,8 @@ PROFILES = (
 )
 """What a history's seed draws from."""
 
-OTHER_PROFILES = (Profile("2.8.0", "2.8"), Profile("3.3.2", "3.3"), Profile("3.4.1", "3.4"), Profile("2.4.1", "2.4"))
+OTHER_PROFILES = (
+    Profile("2.8.0", "2.8"), Profile("3.3.2", "3.3"), Profile("3.4.1", "3.4"), Profile("2.4.1", "2.4"),
+    Profile("2.3.1", "2.3"),
+)  # fmt: skip
 """By rules, or a mixture of them, that none of those plays by."""

@@ -25,4 +25,3 @@ def with_forgotten_epochs(fetches: DataFrame, settings: DataFrame) -> DataFrame:
     is_forgotten = F.col(_FORGETS) & (F.col(C.SESSION_EPOCH) > 0)
     epoch = F.when(is_forgotten, C.UNKNOWN_EPOCH).otherwise(F.col(C.LEADER_EPOCH))
     return fetches.crossJoin(F.broadcast(forgets)).withColumn(C.LEADER_EPOCH, epoch).select(*fetches.columns)
-

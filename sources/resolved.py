@@ -15,6 +15,7 @@ from sources.fetch_epochs import with_forgotten_epochs
 from sources.fetch_sessions import fetch_rows
 from sources.isr_commits import with_isr_commits
 from sources.leader_and_isr_requests import leader_and_isr_rows
+from sources.loaded_watermarks import with_one_hw_a_load
 from sources.parsed import Parsed, none_like, settled
 from sources.produce_requests import produce_rows
 from sources.redaction import Redaction
@@ -40,7 +41,7 @@ def resolved(
     """
     all_settings = earlier.and_now(T.SETTINGS, settings)
     changes, stated, metadata = _told(parsed, checkpointed, redaction)
-    changes = with_isr_commits(changes, all_settings)
+    changes, stated = with_isr_commits(changes, all_settings), with_one_hw_a_load(stated, all_settings)
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     ids = settled(topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics]))
     at = F.col(C.EVENT_TIME)

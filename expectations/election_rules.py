@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from expectations.election_subjects import BROKERS, ELECTIONS, FILES, IS_SEEN_TO_BEGIN, IS_UNCLEAN_ELECTION
+from expectations.capture_subjects import BROKERS, FILES
+from expectations.election_subjects import ELECTED_LEADERS, ELECTIONS, HAS_EVENTS, IS_SEEN_TO_BEGIN, IS_UNCLEAN_ELECTION
 from expectations.invariant import IS_LEO_BOUNDED, Invariant
 from expectations.record_subjects import PARTITION_RECORDS, PREVIOUS_EPOCH, PREVIOUS_PARTITION_EPOCH, PREVIOUS_RECORD
 from expectations.stated_subjects import HIGHEST, LOWEST, STATED_SHRINKS
-from expectations.subjects import ELECTED_LEADERS, HAS_EVENTS, HIGHEST_HW_BEFORE, POSSIBLE_HW_BEFORE
+from expectations.timeline_subjects import HIGHEST_HW_BEFORE, POSSIBLE_HW_BEFORE
 from schemas import columns as C
 from schemas.kinds import Severity
 

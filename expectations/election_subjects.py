@@ -1,25 +1,40 @@
-"""What rules of elections and of completeness speak of: a leader epoch in one row, a broker in one row."""
+"""What rules of elections speak of: a leader epoch in one row, as its leader rebuilt it or as brokers said."""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from expectations.subjects import HIGHEST_HW_BEFORE, OF_PARTITION, POSSIBLE_HW_BEFORE, Subject, Tables, nowhere
+from expectations.subject import OF_PARTITION, Subject, Tables
+from expectations.timeline_subjects import HIGHEST_HW_BEFORE, POSSIBLE_HW_BEFORE
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
-from schemas.kinds import EventType, Exactness, IncidentKind
+from schemas.kinds import ChangeKind, EventType, Exactness, IncidentKind
 
+LEADERS = Field("leaders", C.INTS, "Brokers that became leader of the epoch.")
+HAS_EVENTS = Field("has_events", C.BOOL, "The leader's timeline has events of the epoch.")
 IS_UNCLEAN_ELECTION = Field("is_unclean_election", C.BOOL, "The epoch's leader was elected from outside the ISR.")
 IS_SEEN_TO_BEGIN = Field("is_seen_to_begin", C.BOOL, "The epoch's first event is that its leader begins.")
-FILES = Field("files", C.LONG, "Files of the broker in the capture.")
 
 _FIRST = (
     C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET, C.LOG_END_OFFSET_LOW,
     C.LOG_END_OFFSET_HIGH, *C.LINE,
 )  # fmt: skip
 _FIRST_SEQ, _REACHED, _POSSIBLE, _ELECTIONS = "first_event_seq", "reached", "possible", "unclean_elections"
+
+
+def elected_leaders(tables: Tables) -> DataFrame:
+    """One row per partition and leader epoch that a broker said it leads: `leaders`, and the last such line."""
+    said = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value
+    became = tables[T.LEADER_CHANGES.name].where(said & (F.col(C.LEADER_EPOCH) >= 0))
+    last = F.max_by(F.struct(*C.LINE), F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE))
+    leaders = F.sort_array(F.collect_set(C.BROKER_ID))
+    of_epoch = C.on_partition(C.LEADER_EPOCH)
+    grouped = became.groupBy(*of_epoch).agg(leaders.alias(LEADERS), last.alias("last"))
+    seen = tables[T.LEADER_TIMELINE.name].groupBy(*of_epoch).agg(F.count(F.lit(1)).alias("events"))
+    known = grouped.join(seen, of_epoch, "left")
+    return known.select(*of_epoch, LEADERS, F.col("events").isNotNull().alias(HAS_EVENTS), "last.*")
 
 
 def elections(tables: Tables) -> DataFrame:
@@ -58,21 +73,12 @@ def elections(tables: Tables) -> DataFrame:
     return counted.select(*of_epoch, IS_SEEN_TO_BEGIN, IS_UNCLEAN_ELECTION, *highest, "first.*")
 
 
-def brokers(tables: Tables) -> DataFrame:
-    """One row per broker that is a replica of a partition by any line, and how many files of it were read."""
-    broker = [str(C.CLUSTER_ID), str(C.BROKER_ID)]
-    told = [
-        tables[table.name].select(C.CLUSTER_ID, F.explode(C.REPLICAS).alias(C.BROKER_ID)) for table in _TELL_REPLICAS
-    ]
-    named = told[0].unionByName(told[1]).where(F.col(C.BROKER_ID) >= 0).distinct()
-    read = tables[T.SOURCE_FILES.name].groupBy(*broker).agg(F.count(F.lit(1)).alias(FILES))
-    known = named.join(read, broker, "left").withColumn(FILES, F.coalesce(FILES, F.lit(0)))
-    return known.withColumns({str(C.CAPTURE_ID): F.lit(None).cast(C.TEXT), **nowhere()})
-
-
-_TELL_REPLICAS = (T.LEADER_CHANGES, T.METADATA_CHANGES)
-
-ELECTIONS = Subject("elections", T.LEADER_TIMELINE, (*OF_PARTITION, C.LEADER_EPOCH), elections, beside=(T.INCIDENTS,))
-BROKERS = Subject(
-    "brokers", T.SOURCE_FILES, (C.BROKER_ID,), brokers, beside=_TELL_REPLICAS, may_be_empty=True, is_of_partition=False
+ELECTED_LEADERS = Subject(
+    "elected_leaders",
+    T.LEADER_CHANGES,
+    (*OF_PARTITION, C.LEADER_EPOCH),
+    elected_leaders,
+    beside=(T.LEADER_TIMELINE,),
+    may_be_empty=True,
 )
+ELECTIONS = Subject("elections", T.LEADER_TIMELINE, (*OF_PARTITION, C.LEADER_EPOCH), elections, beside=(T.INCIDENTS,))

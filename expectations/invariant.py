@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from expectations.subjects import Subject
+from expectations.subject import Subject
 from schemas import columns as C
 from schemas.columns import Field
 from schemas.kinds import Exactness, Severity

@@ -1,6 +1,6 @@
 """What must hold, as one table: every rule the check judges, each true of real Kafka within the scope it names.
 
-A rule is three SQL booleans over one row of its subject (`expectations.subjects`):
+A rule is three SQL booleans over one row of its subject (`expectations.subject`):
 
 - `scope`: the rows it speaks of. Only a row for which this is certainly false escapes.
 - `known`: whether the capture tells enough to judge the row. A row that is certainly not known is *unknown*: neither a
@@ -14,19 +14,20 @@ KafkaReplication.tla and Kip320.tla of hachikuji/kafka-specification; kip_966_pr
 
 from __future__ import annotations
 
+from expectations.capture_subjects import READ_FILES
 from expectations.election_rules import ELECTION_RULES
+from expectations.election_subjects import ELECTED_LEADERS, LEADERS
 from expectations.finding_rules import FINDING_RULES
 from expectations.invariant import HW_AND_LEO_COMPARE, IS_BOUNDED, IS_LEO_BOUNDED, Invariant
 from expectations.record_rules import RECORD_RULES
-from expectations.subjects import (
+from expectations.stated_subjects import SMALLEST_ISR_LEO, STATED_HW, STATED_STARTS
+from expectations.timeline_subjects import (
     BEGINS_LEADERSHIP,
-    ELECTED_LEADERS,
     HIGHEST_HW_BEFORE,
     HIGHEST_REMOTE_LEO,
     HW_OF_LEADERS,
     LEADER_EVENTS,
     LEADER_IS_MEMBER,
-    LEADERS,
     POSSIBLE_HW_BEFORE,
     PREVIOUS_EVENT_SEQ,
     PREVIOUS_EXACTNESS,
@@ -35,11 +36,7 @@ from expectations.subjects import (
     PREVIOUS_LEO,
     PREVIOUS_REMOTE_LEO,
     PREVIOUS_TO,
-    READ_FILES,
     REPLICA_STATES,
-    SMALLEST_ISR_LEO,
-    STATED_HW,
-    STATED_STARTS,
 )
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Role, Severity

@@ -12,7 +12,7 @@ from expectations.invariants import INVARIANTS
 from expectations.measuring import Failure, Measure, first_line, measure
 from expectations.partition_verdicts import partition_verdicts
 from expectations.policy import Policy
-from expectations.subjects import Tables
+from expectations.subject import Tables
 from expectations.tally import Tally, suppressed, tallies
 from expectations.verdict import Judgement, Verdict, Violation
 from expectations.versions import is_at_least, lowest_version

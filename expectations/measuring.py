@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from expectations.invariant import Invariant
-from expectations.subjects import Tables
+from expectations.subject import Tables
 from schemas import columns as C
 from schemas.kinds import Status
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from expectations.subjects import Tables
+from expectations.subject import Tables
 from replay.order.clock import CLOCK_ERROR_US
 from replay.readable import READABLE, readable
 from schemas import columns as C

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from expectations.capture_subjects import LANDED_LINES, LAST_EVENT, LAST_EVENTS, TIMES
 from expectations.invariant import Invariant
 from expectations.reads import IS_BELOW_BY_THEN, WAS_GIVEN_RECORDS
 from expectations.record_subjects import (
@@ -12,15 +13,11 @@ from expectations.record_subjects import (
     FETCHES,
     IS_LOST,
     IS_RECORDED,
-    LANDED_LINES,
-    LAST_EVENT,
-    LAST_EVENTS,
     PARTITION_RECORDS,
     PREVIOUS_EPOCH,
     PREVIOUS_START,
-    TIMES,
 )
-from expectations.subjects import (
+from expectations.timeline_subjects import (
     BEGINS_LEADERSHIP,
     LEADER_EVENTS,
     PREVIOUS_EXACTNESS,

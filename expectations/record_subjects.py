@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from expectations.reads import IS_BELOW_BY_THEN, OF_FETCH, overtaken_fetches
-from expectations.subjects import OF_PARTITION, Subject, Tables, nowhere
+from expectations.subject import OF_PARTITION, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import ALL_ACKS, Field
@@ -14,14 +14,12 @@ from schemas.kinds import EventType
 
 IS_LOST = Field("is_lost", C.BOOL, "The log of a later elected leader does not hold the records.")
 IS_RECORDED = Field("is_recorded", C.BOOL, "The leader's timeline has an event of this fetch.")
-TIMES = Field("times", C.LONG, "How often the line has landed for this partition.")
 PREVIOUS_EPOCH = Field("previous_epoch", C.INT, "Leader epoch of the entry, or the record, before.")
 PREVIOUS_PARTITION_EPOCH = Field("previous_partition_epoch", C.INT, "Partition epoch of the record before.")
 PREVIOUS_RECORD = Field("previous_metadata_offset", C.LONG, "Offset of the partition's record before.")
 PREVIOUS_START = Field("previous_start_offset", C.LONG, "Its start.")
 _RESTART = "INTERVAL 100 MILLISECONDS"
 """A process that restarts and keeps its epoch takes longer; an append in an epoch is no earlier than its begin."""
-LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event.")
 
 
 def findings(tables: Tables) -> DataFrame:
@@ -77,13 +75,6 @@ def fetches(tables: Tables) -> DataFrame:
     )
 
 
-def landed_lines(tables: Tables) -> DataFrame:
-    """One row per line and partition that an append or a fetch was read from, and how often it landed."""
-    of_line = (*C.PARTITION_KEY, *C.LINE)
-    appends, asked = (tables[table.name].select(*of_line) for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS))
-    return appends.unionByName(asked).groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
-
-
 def cache_entries(tables: Tables) -> DataFrame:
     """One row per entry of a replica's leader-epoch-checkpoint, with the entry before it."""
     of_file = (*C.PARTITION_KEY, C.BROKER_ID, C.CAPTURE_ID, C.SOURCE_FILE)
@@ -117,12 +108,6 @@ def partition_records(tables: Tables) -> DataFrame:
     )
 
 
-def last_events(tables: Tables) -> DataFrame:
-    """One row: the time of the last event of any leader."""
-    last = tables[T.LEADER_TIMELINE.name].groupBy(C.CLUSTER_ID).agg(F.max(C.EVENT_TIME).alias(LAST_EVENT))
-    return last.withColumns({str(C.CAPTURE_ID): F.lit(""), **nowhere()})
-
-
 FINDINGS = Subject("findings", T.INCIDENTS, (C.INCIDENT_ID,), findings, empty_holds=True)
 FETCH_FINDINGS = Subject(
     "findings_of_fetches",
@@ -141,14 +126,9 @@ FETCHES = Subject(
     "fetches", T.FETCH_EVENTS, (*OF_PARTITION, *C.LINE), fetches,
     beside=(T.LEADER_TIMELINE,), may_be_empty=True,
 )  # fmt: skip
-LANDED_LINES = Subject(
-    "landed_lines", T.PRODUCE_EVENTS, (*OF_PARTITION, *C.LINE), landed_lines,
-    beside=(T.FETCH_EVENTS,), may_be_empty=True,
-)  # fmt: skip
 CACHE_ENTRIES = Subject(
     "cache_entries", T.EPOCH_STARTS, (*OF_PARTITION, C.BROKER_ID, C.LEADER_EPOCH), cache_entries, may_be_empty=True
 )
 PARTITION_RECORDS = Subject(
     "partition_records", T.METADATA_CHANGES, (*OF_PARTITION, C.METADATA_OFFSET), partition_records, may_be_empty=True
 )
-LAST_EVENTS = Subject("last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events, is_of_partition=False)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from expectations.subjects import OF_PARTITION, Subject, Tables
+from expectations.subject import OF_PARTITION, Subject, Tables
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
-from schemas.kinds import StatementKind
+from schemas.kinds import EventType, StatementKind
 
+STATED_HW = Field("stated_high_watermark", C.LONG, "HW that the leader's own line states.")
+SMALLEST_ISR_LEO = Field("smallest_isr_log_end_offset", C.LONG, "Smallest LEO in the ISR, as the leader knows it.")
 LOWEST = Field("lowest", C.LONG, "What was rebuilt for shortly before the statement, the low bound of it.")
 HIGHEST = Field("highest", C.LONG, "What was rebuilt for shortly after it, the high bound.")
 _APART = "INTERVAL 100 MILLISECONDS"
@@ -19,6 +21,23 @@ _APART = "INTERVAL 100 MILLISECONDS"
 _HW, _LEO, _REMOTE = (
     StatementKind.SHRINKING_HW.value, StatementKind.SHRINKING_LEO.value, StatementKind.SHRINKING_REMOTE_LEO.value,
 )  # fmt: skip
+
+
+def stated_starts(tables: Tables) -> DataFrame:
+    """One row per "starts at leader epoch … high watermark H" line: the HW it states beside the row rebuilt of it."""
+    statements = tables[T.BROKER_STATEMENTS.name].where(F.col(C.KIND) == StatementKind.BECAME_LEADER_HW.value)
+    stated = statements.select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, F.col(C.OFFSET).alias(STATED_HW), *C.LINE
+    )  # fmt: skip
+    is_become_leader = F.col(C.EVENT_TYPE) == EventType.BECOME_LEADER.value
+    rebuilt = tables[T.LEADER_TIMELINE.name].where(is_become_leader).select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, *C.LINE, C.EVENT_SEQ, C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.EXACTNESS,
+        F.expr(
+            f"array_min(transform({C.ISR}, r -> if(r = {C.LEADER_ID}, {C.LOG_END_OFFSET}, "
+            f"coalesce(try_element_at({C.REMOTE_LEO_MAP}, r), {C.UNKNOWN_OFFSET}))))"
+        ).alias(SMALLEST_ISR_LEO),
+    )  # fmt: skip
+    return stated.join(rebuilt, C.on_partition(C.LEADER_EPOCH, *C.LINE), "left")
 
 
 def stated_shrinks(tables: Tables) -> DataFrame:
@@ -49,6 +68,14 @@ def _of_kind(high_watermark: Column, log_end_offset: Column, remote: Column) -> 
     return F.when(is_hw, high_watermark).when(is_leo, log_end_offset).otherwise(remote)
 
 
+STATED_STARTS = Subject(
+    "stated_starts",
+    T.BROKER_STATEMENTS,
+    (*OF_PARTITION, C.LEADER_EPOCH, C.BROKER_ID),
+    stated_starts,
+    beside=(T.LEADER_TIMELINE,),
+    may_be_empty=True,
+)
 STATED_SHRINKS = Subject(
     "stated_shrinks", T.BROKER_STATEMENTS, (*OF_PARTITION, C.LEADER_EPOCH, C.KIND, C.REPLICA_ID, C.EVENT_TIME),
     stated_shrinks, beside=(T.LEADER_TIMELINE,), empty_holds=True,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
-from expectations.subjects import Subject, Tables
+from expectations.subject import Subject, Tables
 from replay.findings.finding import members, text
 from schemas import columns as C
 from schemas import tables as T

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import functions as F
 
-from expectations.subjects import Tables
+from expectations.subject import Tables
 from replay.profile import release
 from schemas import columns as C
 from schemas import tables as T

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pyspark.sql import DataFrame
 
 from expectations.invariants import INVARIANTS
-from expectations.subjects import Subject
+from expectations.subject import Subject
 from replay.views.catalog import View
 
 

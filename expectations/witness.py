@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from expectations.invariant import Invariant
 from expectations.measuring import Partition, judged_rows
-from expectations.subjects import Subject, Tables
+from expectations.subject import Subject, Tables
 from expectations.surroundings import ANCHOR, anchor, events_around
 from expectations.verdict import Violation
 from schemas import columns as C

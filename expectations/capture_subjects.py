@@ -1,0 +1,57 @@
+"""What rules of the capture itself speak of: its files, its brokers, its lines, and when it ends."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from expectations.subject import OF_PARTITION, Subject, Tables, nowhere
+from schemas import columns as C
+from schemas import tables as T
+from schemas.columns import Field
+
+FILES = Field("files", C.LONG, "Files of the broker in the capture.")
+TIMES = Field("times", C.LONG, "How often the line has landed for this partition.")
+LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event.")
+_TELL_REPLICAS = (T.LEADER_CHANGES, T.METADATA_CHANGES)
+
+
+def read_files(tables: Tables) -> DataFrame:
+    """One row per file that was read; the file itself is the source."""
+    return tables[T.SOURCE_FILES.name].withColumn(C.SOURCE_LINE, F.lit(None).cast(C.LONG))
+
+
+def brokers(tables: Tables) -> DataFrame:
+    """One row per broker that is a replica of a partition by any line, and how many files of it were read."""
+    broker = [str(C.CLUSTER_ID), str(C.BROKER_ID)]
+    told = [
+        tables[table.name].select(C.CLUSTER_ID, F.explode(C.REPLICAS).alias(C.BROKER_ID)) for table in _TELL_REPLICAS
+    ]
+    named = told[0].unionByName(told[1]).where(F.col(C.BROKER_ID) >= 0).distinct()
+    read = tables[T.SOURCE_FILES.name].groupBy(*broker).agg(F.count(F.lit(1)).alias(FILES))
+    known = named.join(read, broker, "left").withColumn(FILES, F.coalesce(FILES, F.lit(0)))
+    return known.withColumns({str(C.CAPTURE_ID): F.lit(None).cast(C.TEXT), **nowhere()})
+
+
+def landed_lines(tables: Tables) -> DataFrame:
+    """One row per line and partition that an append or a fetch was read from, and how often it landed."""
+    of_line = (*C.PARTITION_KEY, *C.LINE)
+    appends, asked = (tables[table.name].select(*of_line) for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS))
+    return appends.unionByName(asked).groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
+
+
+def last_events(tables: Tables) -> DataFrame:
+    """One row: the time of the last event of any leader."""
+    last = tables[T.LEADER_TIMELINE.name].groupBy(C.CLUSTER_ID).agg(F.max(C.EVENT_TIME).alias(LAST_EVENT))
+    return last.withColumns({str(C.CAPTURE_ID): F.lit(""), **nowhere()})
+
+
+READ_FILES = Subject("read_files", T.SOURCE_FILES, (C.SOURCE_FILE, C.KIND), read_files, is_of_partition=False)
+BROKERS = Subject(
+    "brokers", T.SOURCE_FILES, (C.BROKER_ID,), brokers, beside=_TELL_REPLICAS, may_be_empty=True, is_of_partition=False
+)
+LANDED_LINES = Subject(
+    "landed_lines", T.PRODUCE_EVENTS, (*OF_PARTITION, *C.LINE), landed_lines,
+    beside=(T.FETCH_EVENTS,), may_be_empty=True,
+)  # fmt: skip
+LAST_EVENTS = Subject("last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events, is_of_partition=False)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from expectations.finding_subjects import FETCH_FINDINGS, FINDINGS, IS_TOLD
 from expectations.invariant import Invariant
-from expectations.record_subjects import FETCH_FINDINGS, FINDINGS, IS_TOLD
 from schemas import columns as C
 from schemas.kinds import IncidentKind as Kind
 from schemas.kinds import Severity

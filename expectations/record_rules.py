@@ -5,13 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from expectations.capture_subjects import LANDED_LINES, LAST_EVENT, LAST_EVENTS, TIMES
+from expectations.finding_subjects import ACKNOWLEDGED, IS_LOST
 from expectations.invariant import Invariant
 from expectations.reads import IS_BELOW_BY_THEN, WAS_GIVEN_RECORDS
 from expectations.record_subjects import (
-    ACKNOWLEDGED,
     CACHE_ENTRIES,
     FETCHES,
-    IS_LOST,
     IS_RECORDED,
     PARTITION_RECORDS,
     PREVIOUS_EPOCH,

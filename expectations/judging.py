@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from expectations.counts import Failure, Measure
 from expectations.earlier import Earlier, with_news
 from expectations.invariant import Invariant
 from expectations.invariants import INVARIANTS
-from expectations.measuring import Failure, Measure, first_line, measure
+from expectations.measuring import first_line, measure
 from expectations.partition_verdicts import partition_verdicts
 from expectations.policy import Policy
 from expectations.subject import Tables

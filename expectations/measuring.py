@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from functools import reduce
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from expectations.counts import Count, Failure, Measure, Partition
 from expectations.invariant import Invariant
 from expectations.subject import Tables
 from schemas import columns as C
@@ -20,54 +20,6 @@ _ALL, _WORD = "all_rows", "verdicts"
 _UNKNOWN, _VALID, _INVALID = 3, 1, 2
 _WORDS = (0, _UNKNOWN, _VALID, _INVALID)
 """What a rule says of a row, in two bits, in the order of `_case`."""
-
-
-class Partition(NamedTuple):
-    """A partition of a cluster; `topic_id` is '' where the version has none."""
-
-    topic: str
-    topic_id: str
-    partition: int
-
-    def __str__(self) -> str:
-        return f"{self.topic}-{self.partition}"
-
-
-class Count(NamedTuple):
-    """Rows a rule was judged on, rows among them that break it, and rows of which too little is known to judge."""
-
-    rows: int = 0
-    violations: int = 0
-    unknown: int = 0
-
-    def plus(self, other: Count) -> Count:
-        """Both together."""
-        return Count(*map(sum, zip(self, other, strict=True)))
-
-
-@dataclass(frozen=True)
-class Measure:
-    """A rule's counts by partition (None: of the whole capture), and how many rows its subject has at all."""
-
-    rule: Invariant
-    counts: Mapping[Partition | None, Count]
-    subject_rows: int
-
-    @property
-    def total(self) -> Count:
-        """All partitions together."""
-        total = Count()
-        for count in self.counts.values():
-            total = total.plus(count)
-        return total
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A rule that could not be judged, and why."""
-
-    rule: Invariant
-    reason: str
 
 
 def row_verdict(rule: Invariant) -> Column:

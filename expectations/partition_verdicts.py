@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from expectations.measuring import Count, Failure, Measure, Partition
+from expectations.counts import Count, Failure, Measure, Partition
 from expectations.policy import Policy
 from expectations.tally import tally_of
 from expectations.verdict import PartitionVerdict, Verdict, merge

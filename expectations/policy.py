@@ -12,7 +12,7 @@ from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from expectations.measuring import Partition
+from expectations.counts import Partition
 from schemas.kinds import Severity
 
 Glob = Annotated[str, Field(min_length=1)]

@@ -6,8 +6,8 @@ from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from expectations.counts import Count, Measure, Partition
 from expectations.invariant import Invariant
-from expectations.measuring import Count, Measure, Partition
 from expectations.policy import Limits, Policy, TopicLimits
 from schemas.kinds import Severity
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from expectations.measuring import Partition
+from expectations.counts import Partition
 from expectations.tally import Tally
 from schemas.kinds import Severity, Status
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
+from expectations.counts import Partition
 from expectations.invariant import Invariant
-from expectations.measuring import Partition, judged_rows
+from expectations.measuring import judged_rows
 from expectations.subject import Subject, Tables
 from expectations.surroundings import ANCHOR, anchor, events_around
 from expectations.verdict import Violation

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from expectations.counts import Count, Measure, Partition
 from expectations.earlier import Earlier, with_news
 from expectations.errors import PolicyError
 from expectations.invariants import INVARIANTS
-from expectations.measuring import Count, Measure, Partition
 from expectations.policy import Limits, Policy
 from expectations.policy_file import read_policy
 from expectations.results import RULES

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import base64
-import random
-import socket
 import uuid
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -14,8 +12,8 @@ from types import TracebackType
 from typing import Self
 
 from cluster.distribution import Distribution
-from cluster.errors import ClusterError
 from cluster.node import STARTED_BESIDE_ZOOKEEPER, ZOOKEEPER_STARTED, Node
+from cluster.ports import free_ports
 from cluster.settings import (
     TIMEOUTS,
     ZOOKEEPER_SESSION,
@@ -23,12 +21,10 @@ from cluster.settings import (
     ZOOKEEPER_TIMEOUTS,
     broker_properties,
     controller_properties,
+    replication_settings,
     zookeeper_broker_properties,
     zookeeper_properties,
 )
-
-PORTS = range(20_000, 32_000)
-"""Below the ports that outgoing connections are given: a broker that is down for a while finds its own free again."""
 
 
 class Cluster:
@@ -44,7 +40,7 @@ class Cluster:
     ) -> None:
         self.distribution = distribution
         timeouts = ZOOKEEPER_TIMEOUTS if distribution.has_zookeeper else TIMEOUTS
-        self.settings = {**timeouts, **_replication(brokers), **(settings or {})}
+        self.settings = {**timeouts, **replication_settings(brokers), **(settings or {})}
         self.controller = _controller(folder, distribution)
         self.brokers = {broker: self._broker(broker, folder, disks) for broker in range(1, brokers + 1)}
         self._ports = free_ports(brokers + 1)
@@ -143,32 +139,3 @@ def new_cluster_id() -> str:
     """A random id as Kafka writes one: never with a leading dash, which its tools take for an option (`Uuid`)."""
     drawn = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
     return new_cluster_id() if drawn.startswith("-") else drawn
-
-
-def free_ports(count: int) -> list[int]:
-    """Loopback ports on which nobody listens."""
-    found: list[int] = []
-    for port in random.sample(PORTS, k=min(len(PORTS), 50 * count)):
-        if _is_free(port):
-            found.append(port)
-        if len(found) == count:
-            return found
-    raise ClusterError(f"no {count} free ports on 127.0.0.1 between {PORTS.start} and {PORTS.stop}.")
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-        return True
-
-
-def _replication(brokers: int) -> dict[str, str]:
-    """Internal topics on three brokers, or on as many as there are."""
-    return {
-        "offsets.topic.replication.factor": str(min(3, brokers)),
-        "transaction.state.log.replication.factor": str(min(3, brokers)),
-        "transaction.state.log.min.isr": str(min(2, brokers)),
-    }

@@ -36,6 +36,15 @@ RACK = "rack-{}"
 """Rack of a broker, by its id: it matters where consumers may read from the replica next to them."""
 
 
+def replication_settings(brokers: int) -> dict[str, str]:
+    """Internal topics on three brokers, or on as many as there are."""
+    return {
+        "offsets.topic.replication.factor": str(min(3, brokers)),
+        "transaction.state.log.replication.factor": str(min(3, brokers)),
+        "transaction.state.log.min.isr": str(min(2, brokers)),
+    }
+
+
 def controller_properties(port: int, data: Path, settings: Mapping[str, str]) -> str:
     """server.properties of the controller."""
     return _render(

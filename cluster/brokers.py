@@ -13,6 +13,7 @@ from typing import Self
 
 from cluster.distribution import Distribution
 from cluster.node import STARTED_BESIDE_ZOOKEEPER, ZOOKEEPER_STARTED, Node
+from cluster.node_folder import NodeFolder
 from cluster.ports import free_ports
 from cluster.settings import (
     TIMEOUTS,
@@ -101,10 +102,10 @@ class Cluster:
         has_zookeeper = self.distribution.has_zookeeper
         of_broker = zookeeper_broker_properties if has_zookeeper else broker_properties
         texts = [
-            of_broker(broker, port, controller_port, node.log_dirs, self.settings)
+            of_broker(broker, port, controller_port, node.folder.log_dirs, self.settings)
             for (broker, node), port in zip(self.brokers.items(), ports, strict=True)
         ]
-        data = self.controller.data
+        data = self.controller.folder.data
         texts.append(
             zookeeper_properties(controller_port, data)
             if has_zookeeper
@@ -121,7 +122,7 @@ class Cluster:
 
     def _broker(self, broker: int, folder: Path, disks: int) -> Node:
         """A broker; one that a ZooKeeper still holds for alive is not let in again: its session has to end first."""
-        node = Node(f"broker {broker}", folder / f"broker-{broker}", self.distribution, disks)
+        node = Node(f"broker {broker}", NodeFolder(folder / f"broker-{broker}", disks), self.distribution)
         if not self.distribution.has_zookeeper:
             return node
         patience = int(self.settings[ZOOKEEPER_SESSION]) + 3 * ZOOKEEPER_TICK_MS
@@ -131,8 +132,8 @@ class Cluster:
 def _controller(folder: Path, distribution: Distribution) -> Node:
     if distribution.has_zookeeper:
         main, started = "ZooKeeperServerMain", ZOOKEEPER_STARTED
-        return Node("ZooKeeper", folder / "zookeeper", distribution, main=main, started=started)
-    return Node("the controller", folder / "controller", distribution)
+        return Node("ZooKeeper", NodeFolder(folder / "zookeeper"), distribution, main=main, started=started)
+    return Node("the controller", NodeFolder(folder / "controller"), distribution)
 
 
 def new_cluster_id() -> str:

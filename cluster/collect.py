@@ -26,9 +26,9 @@ def collect(cluster: Cluster, target: Path, about: Mapping[str, Any], acked: Seq
         _collect_broker(cluster, node, capture / f"broker-{broker}")
         traced = trace / f"broker-{broker}"
         traced.mkdir(parents=True)
-        _compress(node.logs / TRACE_LOG, traced)
+        _compress(node.folder.logs / TRACE_LOG, traced)
     if not cluster.distribution.has_zookeeper:  # its metadata are no log
-        dump_metadata(cluster.distribution, cluster.controller.data, capture / "cluster-metadata.txt.gz")
+        dump_metadata(cluster.distribution, cluster.controller.folder.data, capture / "cluster-metadata.txt.gz")
     (capture / "about.json").write_text(json.dumps(about, indent=1), encoding="utf-8")
     write_gzip(target / "acked.jsonl.gz", map(json.dumps, acked))
     return write_truth(trace, target / "truth.jsonl.gz")
@@ -37,12 +37,12 @@ def collect(cluster: Cluster, target: Path, about: Mapping[str, Any], acked: Seq
 def _collect_broker(cluster: Cluster, node: Node, folder: Path) -> None:
     folder.mkdir(parents=True)
     for log in (REQUEST_LOG, SERVER_LOG, STATE_CHANGE_LOG):
-        _compress(node.logs / log, folder)
-    for disk, log_dir in enumerate(node.log_dirs, 1):
+        _compress(node.folder.logs / log, folder)
+    for disk, log_dir in enumerate(node.folder.log_dirs, 1):
         _copy_checkpoints(log_dir, folder if disk == 1 else folder / f"disk-{disk}")
-    checkpoints = json.dumps(leader_epoch_checkpoints(node.log_dirs), indent=0)
+    checkpoints = json.dumps(leader_epoch_checkpoints(node.folder.log_dirs), indent=0)
     (folder / "leader-epoch-checkpoints.json").write_text(checkpoints, encoding="utf-8")
-    dump_segments(cluster.distribution, node.log_dirs, folder / "segments")
+    dump_segments(cluster.distribution, node.folder.log_dirs, folder / "segments")
 
 
 def _copy_checkpoints(log_dir: Path, folder: Path) -> None:

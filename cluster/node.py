@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-import shutil
 import signal
 import subprocess
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 
 from cluster.distribution import Distribution
 from cluster.errors import ClusterError
-from cluster.logging_config import SERVER_LOG, log4j_properties
+from cluster.node_folder import NodeFolder
 
 STARTED = "Kafka Server started"
 STARTED_BESIDE_ZOOKEEPER = "[KafkaServer id={broker}] started"
@@ -41,9 +39,8 @@ class Node:
     """A broker, the controller or the ZooKeeper, its folder, and its process while it has one."""
 
     name: str
-    folder: Path
+    folder: NodeFolder
     distribution: Distribution
-    disks: int = 1
     main: str = "Kafka"
     """Its program, and what that writes once it serves."""
     started: str = STARTED
@@ -55,63 +52,24 @@ class Node:
     _killed_at: float = float("-inf")
 
     @property
-    def data(self) -> Path:
-        """The log directory, in Kafka's sense; of several the first."""
-        return self.folder / "data"
-
-    @property
-    def log_dirs(self) -> list[Path]:
-        """The log directories, one a disk."""
-        return [self.data, *(self.folder / f"data-{disk}" for disk in range(2, self.disks + 1))]
-
-    def other_disk(self, topic: str, partition: int) -> Path:
-        """A log directory that has no log of the partition."""
-        return next(disk for disk in self.log_dirs if not (disk / f"{topic}-{partition}").exists())
-
-    def lose_disk(self) -> None:
-        """Its last disk is somewhere else from now on; what the process has open there it goes on writing."""
-        self.log_dirs[-1].rename(self._lost)
-
-    def give_disk_back(self) -> None:
-        """The lost disk is where it was."""
-        shutil.rmtree(self.log_dirs[-1], ignore_errors=True)
-        self._lost.rename(self.log_dirs[-1])
-
-    @property
-    def _lost(self) -> Path:
-        return self.folder / "lost"
-
-    @property
-    def logs(self) -> Path:
-        """What the node writes about itself."""
-        return self.folder / "logs"
-
-    @property
-    def properties(self) -> Path:
-        """Its server.properties."""
-        return self.folder / "server.properties"
-
-    @property
     def is_answering(self) -> bool:
         """Whether it runs and is not frozen."""
         return self.process is not None and not self.is_frozen
 
     def prepare(self, properties: str, cluster_id: str) -> None:
         """Write its configuration and, where there is no ZooKeeper, format its log directory."""
-        self.logs.mkdir(parents=True)
-        self.properties.write_text(properties, encoding="utf-8")
-        (self.folder / "log4j2.properties").write_text(log4j_properties(self.logs), encoding="utf-8")
+        self.folder.configure(properties)
         if not self.distribution.has_zookeeper:
-            self.distribution.run("StorageTool", ["format", "-t", cluster_id, "-c", str(self.properties)])
+            self.distribution.run("StorageTool", ["format", "-t", cluster_id, "-c", str(self.folder.properties)])
 
     def start(self) -> None:
         """Start the process; `wait_started` says when it serves."""
         time.sleep(max(0.0, self._killed_at + self.missed_after - time.monotonic()))
-        log = self.logs / SERVER_LOG
+        log = self.folder.server_log
         self._log_read = log.stat().st_size if log.exists() else 0
-        options = (*JVM, f"-Dlog4j2.configurationFile={(self.folder / 'log4j2.properties').as_uri()}")
-        command = self.distribution.command(self.main, [str(self.properties)], options)
-        with (self.folder / "console.log").open("ab") as console:
+        options = (*JVM, f"-Dlog4j2.configurationFile={self.folder.logging.as_uri()}")
+        command = self.distribution.command(self.main, [str(self.folder.properties)], options)
+        with self.folder.console.open("ab") as console:
             # A session of its own: Ctrl-C in the terminal is for tidegauge, which then ends each node itself.
             self.process = subprocess.Popen(  # noqa: S603 - Java, and our own words
                 command, stdin=subprocess.DEVNULL, stdout=console, stderr=subprocess.STDOUT, start_new_session=True
@@ -176,7 +134,7 @@ class Node:
         return True
 
     def _log_since_start(self) -> str:
-        log = self.logs / SERVER_LOG
+        log = self.folder.server_log
         if not log.exists():
             return ""
         with log.open("rb") as lines:
@@ -185,7 +143,7 @@ class Node:
 
     def _last_lines(self) -> str:
         """What its log says last of trouble, stacks left out; or its console's end where it has not come to log."""
-        console = self.folder / "console.log"
+        console = self.folder.console
         text = self._log_since_start() or (console.read_text("utf-8", "replace") if console.exists() else "")
         said = [line for line in text.splitlines() if line and not line[0].isspace()]
         trouble = [line for line in said if TROUBLE.search(line)] or said

@@ -114,13 +114,13 @@ class Stage:
     def lose_disk(self, broker: int) -> None:
         """Take the last disk of a broker away, which finds out when it next writes a checkpoint there."""
         self.note(f"take the last disk of broker {broker} away")
-        self.cluster.brokers[broker].lose_disk()
+        self.cluster.brokers[broker].folder.lose_disk()
 
     def give_disk_back(self, broker: int) -> None:
         """Shut the broker down, put its disk back as it was, and start it."""
         self.stop(broker)
         self.note(f"give broker {broker} its disk back")
-        self.cluster.brokers[broker].give_disk_back()
+        self.cluster.brokers[broker].folder.give_disk_back()
         self.start(broker)
 
     def await_leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
@@ -181,9 +181,8 @@ class Stage:
         """Have every replica of a partition moved to another disk of its broker; it is copied while the load runs."""
         self.note(f"move every replica of {topic}-{partition} to another disk")
         replicas = self.admin.replicas(topic, partition)
-        self.admin.move(
-            topic, partition, {it: self.cluster.brokers[it].other_disk(topic, partition) for it in replicas}
-        )
+        folders = {it: self.cluster.brokers[it].folder for it in replicas}
+        self.admin.move(topic, partition, {it: of.other_disk(topic, partition) for it, of in folders.items()})
 
     def configure_topic(self, topic: str, settings: Mapping[str, str | None]) -> None:
         """Change a topic's settings; None takes one back."""

@@ -17,6 +17,7 @@ from cluster.dumps import dump_segments, leader_epoch_checkpoints
 from cluster.errors import ClusterError
 from cluster.logging_config import TRACED, log4j_properties
 from cluster.node import Node
+from cluster.node_folder import NodeFolder
 from cluster.ports import PORTS, free_ports
 from cluster.settings import (
     broker_properties,
@@ -72,7 +73,7 @@ def test_a_broker_still_held_for_alive_waits_before_it_starts(tmp_path: Path, mo
     """Only after a kill: an orderly shutdown ends the session itself."""
     waited: list[float] = []
     monkeypatch.setattr("time.sleep", waited.append)
-    node = Node("broker 1", tmp_path, Distribution("2.4.1", tmp_path, "true"), missed_after=9.0)
+    node = Node("broker 1", NodeFolder(tmp_path), Distribution("2.4.1", tmp_path, "true"), missed_after=9.0)
     monkeypatch.setattr(Distribution, "command", lambda *_: ["true"])
 
     node.start()

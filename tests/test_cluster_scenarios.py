@@ -56,6 +56,11 @@ class Actor:
     def wait_started(self) -> None:
         """At once."""
 
+    @property
+    def folder(self) -> Actor:
+        """Where its disks are: it remembers these itself."""
+        return self
+
     def other_disk(self, topic: str, partition: int) -> Path:
         """There is one."""
         return Path(f"/disk/{topic}-{partition}")

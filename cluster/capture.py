@@ -10,13 +10,14 @@ from typing import Any
 
 from confluent_kafka import KafkaException
 
+from cluster.acts import Say
 from cluster.brokers import Cluster
 from cluster.collect import collect
 from cluster.distribution import Distribution
 from cluster.errors import ClusterError
 from cluster.load import Load
 from cluster.scenario import Scenario
-from cluster.stage import Say, Stage
+from cluster.stage import Stage
 
 SETTLE_SECONDS = 1.5
 """After the load: the last fetches carry the last high watermark to the followers."""

@@ -1,22 +1,18 @@
-"""What a scenario has in hand: each method is one act, told to whoever watches and kept for about.json."""
+"""What a scenario has in hand: faults, and what it asks of the cluster; each method is one act."""
 
 from __future__ import annotations
 
 import random
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from confluent_kafka.admin import PartitionMetadata
 
+from cluster.acts import Say
 from cluster.admin import Admin
 from cluster.brokers import Cluster
+from cluster.faults import Faults
 from cluster.topic import Topic
-
-CHECK_SECONDS = 0.5
-
-Say = Callable[[str], None]
 
 
 def _is_on(replicas: list[int], found: PartitionMetadata) -> bool:
@@ -24,104 +20,20 @@ def _is_on(replicas: list[int], found: PartitionMetadata) -> bool:
     return sorted(found.replicas) == replicas
 
 
-class Stage:
+class Stage(Faults):
     """A running cluster under load."""
 
     def __init__(self, cluster: Cluster, topics: Sequence[Topic], seed: int, seconds: float, say: Say) -> None:
-        self.cluster = cluster
+        super().__init__(cluster, say)
         self.topics = topics
         self.seconds = seconds
         self.draw = random.Random(seed)  # noqa: S311 - a drawn history, no secret
         self.admin = Admin(cluster)
-        self.acts: list[dict[str, object]] = []
-        self._say = say
-        self._started = time.monotonic()
-
-    def begin(self) -> None:
-        """The load runs: time counts from now."""
-        self._started = time.monotonic()
-        self.note("load begins")
-
-    @property
-    def elapsed(self) -> float:
-        """Seconds since the load began."""
-        return time.monotonic() - self._started
 
     @property
     def partitions(self) -> list[tuple[str, int]]:
         """Every partition of the scenario's topics."""
         return [(topic.name, partition) for topic in self.topics for partition in range(len(topic.leaders))]
-
-    def note(self, act: str) -> None:
-        """Tell and keep an act."""
-        self.acts.append({"ts": time.time_ns() // 1_000_000, "seconds": round(self.elapsed, 1), "act": act})
-        self._say(f"  {self.elapsed:>6.1f} s  {act}")
-
-    def rest(self, seconds: float) -> None:
-        """Let the load run on; a broker that ends by itself meanwhile is an error."""
-        until = time.monotonic() + seconds
-        while (left := until - time.monotonic()) > 0:
-            self.cluster.check()
-            time.sleep(min(left, CHECK_SECONDS))
-
-    def freeze(self, *brokers: int) -> None:
-        """SIGSTOP."""
-        for broker in brokers:
-            self.note(f"freeze broker {broker}")
-            self.cluster.brokers[broker].freeze()
-
-    def thaw(self, *brokers: int) -> None:
-        """SIGCONT."""
-        for broker in brokers:
-            self.note(f"thaw broker {broker}")
-            self.cluster.brokers[broker].thaw()
-
-    @contextmanager
-    def frozen(self, *brokers: int) -> Iterator[None]:
-        """Brokers frozen for as long as the block takes."""
-        self.freeze(*brokers)
-        yield
-        self.thaw(*brokers)
-
-    def kill(self, broker: int) -> None:
-        """SIGKILL."""
-        self.note(f"kill -9 broker {broker}")
-        self.cluster.brokers[broker].kill()
-
-    def stop(self, broker: int) -> None:
-        """An orderly shutdown, leaderships handed over."""
-        self.note(f"shut down broker {broker}")
-        self.cluster.brokers[broker].terminate()
-        self.cluster.brokers[broker].wait_stopped()
-
-    def start(self, broker: int) -> None:
-        """Start a broker that is down, on the data it has."""
-        self.note(f"start broker {broker}")
-        self.cluster.brokers[broker].start()
-        self.cluster.brokers[broker].wait_started()
-
-    def kill_controller(self) -> None:
-        """SIGKILL to the controller or the ZooKeeper: brokers go on, and no ISR changes."""
-        self.note("kill -9 the controller")
-        self.cluster.controller.kill()
-
-    def start_controller(self) -> None:
-        """Start it again, on the data it has."""
-        self.note("start the controller")
-        self.cluster.controller.start()
-        self.cluster.controller.wait_started()
-
-    def lose_disk(self, broker: int) -> None:
-        """Take the last disk of a broker away, which finds out when it next writes a checkpoint there."""
-        self.note(f"take the last disk of broker {broker} away")
-        self.cluster.brokers[broker].folder.lose_disk()
-
-    def give_disk_back(self, broker: int) -> None:
-        """Shut the broker down, put its disk back as it was, and start it."""
-        self.stop(broker)
-        self.note(f"give broker {broker} its disk back")
-        self.cluster.brokers[broker].folder.give_disk_back()
-        self.start(broker)
 
     def await_leader(self, topic: str, partition: int, *, other_than: int = -1) -> int:
         """Wait for a leader, for another one than was; the new leader."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from confluent_kafka import KafkaException
 
-from cluster.scenario import CLICKS, ORDERS, scenario
+from cluster.scenario import ORDERS, UNCLEAN, scenario
 from cluster.stage import Stage
-
-UNCLEAN = replace(CLICKS, settings={"min.insync.replicas": "1", "unclean.leader.election.enable": "true"})
 
 
 @scenario(seconds=120, topics=(ORDERS, UNCLEAN), transactions=True, consumers=True)

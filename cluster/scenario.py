@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from cluster.stage import Stage
 from cluster.topic import Topic
@@ -12,6 +12,7 @@ Script = Callable[[Stage], None]
 
 ORDERS = Topic("orders", leaders=(1, 2, 3), settings={"min.insync.replicas": "2"})
 CLICKS = Topic("clicks", leaders=(2, 3), acks="1", settings={"min.insync.replicas": "1"})
+UNCLEAN = replace(CLICKS, settings={"min.insync.replicas": "1", "unclean.leader.election.enable": "true"})
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""More scenarios: what operators, disks and controllers do, and what compaction leaves of a log."""
+"""Scenarios of topics, disks, racks and controllers, and of what compaction leaves of a log."""
 
 from __future__ import annotations
 

@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 import cluster.chaos
-import cluster.scenarios
+import cluster.elections
+import cluster.operations
 import cluster.upkeep  # noqa: F401 - declares them
 from cluster.capture import capture as run_scenario
 from cluster.capture import lasting

@@ -11,7 +11,8 @@ from typing import Any, cast
 import pytest
 
 import cluster.chaos
-import cluster.scenarios
+import cluster.elections
+import cluster.operations
 import cluster.upkeep  # noqa: F401 - declares them
 from cluster.brokers import Cluster
 from cluster.scenario import CLICKS, SCENARIOS, Scenario

@@ -27,8 +27,8 @@ from jobs.reconstruct_timelines import write_incidents, write_timelines
 from jobs.warehouse import Warehouse
 from replay.profile import Profile
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS, Table
+from sources.synthetic.forms import Forms, forms_of
 from sources.synthetic.part import Part
-from sources.synthetic.rounds import Forms, forms_of
 
 FIRST = "the first time"
 """Name of the going on from a replay of everything."""

@@ -11,7 +11,7 @@ from jobs.generate_events import generate_cluster
 from jobs.session import CONF, LOCAL_CONF, spark_session
 from jobs.warehouse import Warehouse
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
-from sources.synthetic.rounds import forms_of
+from sources.synthetic.forms import forms_of
 from sources.synthetic.scenario import Scenario, read_scenario
 
 CLUSTER = "bench"

@@ -23,9 +23,9 @@ from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from schemas.tables import SOURCE_FILES
 from sources.source_file import SourceFile
+from sources.synthetic.forms import Forms, forms_of
 from sources.synthetic.landing import Delivery, landing, source_files
 from sources.synthetic.part import WHOLE, Part
-from sources.synthetic.rounds import Forms, forms_of
 from sources.synthetic.scenario import Scenario, ScenarioError, read_scenario
 from sources.synthetic.truth import truth as truth_of
 

@@ -21,8 +21,8 @@ from replay.agreement.compared import agreement, summary
 from replay.assignment import assignments
 from replay.timelines import reconstruct
 from schemas.tables import LANDING_TABLES
+from sources.synthetic.forms import forms_of
 from sources.synthetic.landing import Delivery, landing
-from sources.synthetic.rounds import forms_of
 from sources.synthetic.scenario import ScenarioError, read_scenario
 from sources.synthetic.truth import truth
 from tests.frames import rows

@@ -16,7 +16,7 @@ from jobs.reconstruct_timelines import write_timelines
 from jobs.warehouse import Warehouse
 from replay.profile import profile_for
 from schemas.tables import BROKER_REGISTRATIONS, SETTINGS
-from sources.synthetic.rounds import forms_of
+from sources.synthetic.forms import forms_of
 from sources.synthetic.scenario import Epoch, read_scenario
 from tests.pieces import comparable
 

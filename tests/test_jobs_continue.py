@@ -22,8 +22,8 @@ from jobs.warehouse import Transaction, Warehouse
 from jobs.whole_replay import Replay
 from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
+from sources.synthetic.forms import Forms, forms_of
 from sources.synthetic.part import Part
-from sources.synthetic.rounds import Forms, forms_of
 from sources.synthetic.scenario import Epoch, Freeze, read_scenario
 from tests.pieces import comparable
 

@@ -9,7 +9,9 @@ from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.kinds import ChangeKind, StatementKind
 from sources.synthetic import names as N
-from sources.synthetic.rounds import Forms, at, broker_at, epoch_us, leo_after, turn_us, with_absence
+from sources.synthetic.clock import epoch_us, turn_us
+from sources.synthetic.forms import Forms, at
+from sources.synthetic.rounds import broker_at, leo_after, with_absence
 
 TOPIC, TOPIC_ID = "synthetic", "c3ludGhldGljLXRvcGljIQ"
 PER_EPOCH = 16

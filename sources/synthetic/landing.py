@@ -12,9 +12,11 @@ from schemas import tables as T
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
 from sources.broker_settings import KAFKA_VERSION
+from sources.synthetic.clock import DAWN_US
 from sources.synthetic.epochs import TOPIC, broker_statements, epochs, leader_changes
+from sources.synthetic.forms import Forms
 from sources.synthetic.requests import appends, fetches, lost_appends
-from sources.synthetic.rounds import DAWN_US, Forms, rounds
+from sources.synthetic.rounds import rounds
 from sources.synthetic.scenario import Scenario
 
 VERSION = "4.1.0"

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from sources.synthetic.rounds import DAWN_US
+from sources.synthetic.clock import DAWN_US
 from sources.synthetic.scenario import Scenario, ScenarioError
 
 

@@ -14,8 +14,10 @@ from schemas import tables as T
 from schemas.columns import UNKNOWN_EPOCH, UNKNOWN_OFFSET
 from schemas.kinds import AppendSource
 from sources.synthetic import names as N
+from sources.synthetic.clock import turn_us
 from sources.synthetic.epochs import broker_file, of_partition
-from sources.synthetic.rounds import Forms, at, broker_at, high_watermark, turn_us
+from sources.synthetic.forms import Forms, at
+from sources.synthetic.rounds import broker_at, high_watermark
 
 RECORD_BYTES = 100
 PER_ROUND = 8

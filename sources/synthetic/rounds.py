@@ -7,62 +7,13 @@ round; the HW is the least of such, by the protocol's own rule. Truth comes out 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sources.synthetic import names as N
-from sources.synthetic.scenario import Scenario
-from sources.synthetic.shape import Absence, Shape, shape_of
-
-DAWN_US = 1_767_225_600_000_000
-"""2026-01-01, UTC: where time begins."""
-GAP_US = 20_000
-"""Nobody leads for this long between two epochs."""
-
-
-@dataclass(frozen=True)
-class Forms:
-    """A scenario with the shapes of its partitions: the hot one, number 0, and the others."""
-
-    scenario: Scenario
-    hot: Shape
-    other: Shape
-
-    @property
-    def followers(self) -> range:
-        """The followers of an epoch, in the order in which they will lead."""
-        return range(1, self.scenario.replicas)
-
-    def of_shape(self, value: Callable[[Shape], int]) -> Column:
-        """Return a number of the row's partition's shape."""
-        hot, other = (F.lit(value(shape)).cast("bigint") for shape in (self.hot, self.other))
-        return other if value(self.hot) == value(self.other) else F.when(F.col(N.P) == 0, hot).otherwise(other)
-
-    def of_absence(self, value: Callable[[Absence], int]) -> Column:
-        """Return a number of the absence in the row's epoch."""
-        hot, other = ([value(absence) for absence in shape.absences] for shape in (self.hot, self.other))
-        found = at(other, F.col(N.E))
-        return found if hot == other else F.when(F.col(N.P) == 0, at(hot, F.col(N.E))).otherwise(found)
-
-
-def forms_of(scenario: Scenario) -> Forms:
-    """Return the forms of a scenario; one that cannot be is a `ScenarioError`."""
-    events, partitions, share = scenario.events, scenario.partitions, scenario.hot_share
-    if not share:
-        shape = shape_of(scenario, events / partitions)
-        return Forms(scenario, shape, shape)
-    return Forms(
-        scenario, shape_of(scenario, events * share), shape_of(scenario, events * (1 - share) / (partitions - 1))
-    )
-
-
-def at(values: Sequence[int], index: Column) -> Column:
-    """Return the number at `index` of a short row of numbers."""
-    return F.get(F.array(*[F.lit(value).cast("bigint") for value in values]), index.cast("int"))
+from sources.synthetic.forms import Forms, at
 
 
 def _div(number: Column, by: Column) -> Column:
@@ -155,7 +106,7 @@ def _with_offsets(frame: DataFrame, forms: Forms) -> DataFrame:
 def high_watermark(forms: Forms, turn: int) -> Column:
     """Return the HW of a round after the turn of a follower; 0 is the append, -1 just before it.
 
-    The least of the N.LEO and of what is known of those that hold it; a follower out of the ISR does again from its
+    The least of the LEO and of what is known of those that hold it; a follower out of the ISR does again from its
     second fetch on: it has caught up, and its joining is in flight.
     """
     held = []
@@ -170,17 +121,3 @@ def broker_at(forms: Forms, place: Column | int) -> Column:
     """Return the broker whose turn to lead comes so many epochs after the row's own leader's; 0 is the leader."""
     position = F.pmod(F.col(N.E) + place, F.lit(forms.scenario.replicas))
     return (F.pmod(F.col(N.P) + position, F.lit(forms.scenario.brokers)) + 1).cast("int")
-
-
-def epoch_us(forms: Forms) -> Column:
-    """Return when the epoch's first round begins, microseconds since the epoch."""
-    lasts = forms.of_shape(lambda shape: shape.rounds * shape.round_us)
-    return F.lit(DAWN_US) + F.col(N.E).cast("bigint") * (lasts + GAP_US)
-
-
-def turn_us(forms: Forms, turn: Column | float, round_: Column | None = None) -> Column:
-    """Return when a turn of a round comes: 0 the append, 1, 2 … the followers, then room for what follows."""
-    number = F.col(N.M) if round_ is None else round_
-    step = forms.of_shape(lambda shape: shape.step_us)
-    since = number * forms.of_shape(lambda shape: shape.round_us) + (step * turn).cast("bigint")
-    return epoch_us(forms) + since

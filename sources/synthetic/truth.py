@@ -9,9 +9,11 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from sources.synthetic import names as N
+from sources.synthetic.clock import turn_us
 from sources.synthetic.epochs import TOPIC, epochs, roles
+from sources.synthetic.forms import Forms
 from sources.synthetic.requests import each_fetch
-from sources.synthetic.rounds import Forms, broker_at, high_watermark, rounds, turn_us
+from sources.synthetic.rounds import broker_at, high_watermark, rounds
 
 _STATEMENT = ("kind", "us", "broker", "replica", "from", "to")
 

@@ -11,7 +11,7 @@ from schemas import columns as C
 from schemas.kinds import FileKind
 from sources import outcomes
 from sources.line_parts import FETCHER_STARTS, FETCHER_STARTS_BEFORE_2_7, METADATA_TOPIC, TOPIC_SETTINGS
-from sources.line_patterns import NOTHING_CUT
+from sources.line_patterns_of_server_log import NOTHING_CUT
 from sources.log_lines import LEVEL, LOGGER
 from sources.worded import HAS_CUE, SETTING, TOLD, WORDING, is_debug, is_known_logger, number, text
 from sources.wording import IDS, OFFSETS

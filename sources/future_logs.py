@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import outcomes
-from sources.line_patterns import (
+from sources.line_patterns_of_server_log import (
     FUTURE_LOG_CREATED,
     FUTURE_LOG_IN_PLACE,
     FUTURE_LOG_LOADED,

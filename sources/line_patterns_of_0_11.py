@@ -1,4 +1,4 @@
-"""What brokers of Kafka 0.11 to 1.0 write in words of their own; sources/line_patterns.py has all the rest."""
+"""What brokers of Kafka 0.11 to 1.0 write in words of their own: each wording once, as data."""
 
 from __future__ import annotations
 

@@ -15,8 +15,9 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import log_lines, outcomes, request_text
+from sources.request_fields import missing_field
 from sources.request_schema import CORRUPT, FETCH, LEADER_AND_ISR, PRODUCE, REQUEST_LINE
-from sources.request_verdict import REQUEST_LOGGER, missing_field, verdict
+from sources.request_verdict import REQUEST_LOGGER, verdict
 
 COMPLETED = "Completed request:"
 API_NAME_KEY, API_NAME = '"requestApiKeyName":"', r'^([A-Z_0-9]{1,60})"'

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from functools import reduce
-
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import outcomes
 from sources.line_parts import METADATA_TOPIC
-from sources.request_schema import CORRUPT, FETCH, LEADER_AND_ISR, PRODUCE
+from sources.request_fields import is_out_of_range
+from sources.request_schema import CORRUPT
 
 REQUEST_LOGGER = "(kafka.request.logger)"
 
 TORN_REQUEST = r'^\[?20\d\d-|":'
 """What an unstamped line has that is of a request: what a line begins with, or a name of a field."""
-
-NEVER = -(2**31)
-"""No partition's number, and no offset."""
-
-MAX_MS = 1e11
-"""No stage of a request takes three years."""
-
-TIMES = ("totalTimeMs", "requestQueueTimeMs", "localTimeMs", "remoteTimeMs", "responseQueueTimeMs", "sendTimeMs")
-
-STATES = ("topicStates", "ungroupedPartitionStates", "partitionStates")
-"""Where a LEADER_AND_ISR request has the states of its partitions, by its version."""
-
-LEAST_REPLICA_ID = -3
-"""A future replica's; -1 is a consumer's, -2 a debugging consumer's."""
-
-LEADER_OF_DELETED = -2
-"""`LeaderDuringDelete`."""
 
 METADATA_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAQ"
 
@@ -49,7 +30,7 @@ def verdict() -> Column:
         .when(line.isNull(), outcomes.ignored(F.concat(F.lit("other request: "), api_name)))
         .when(line[CORRUPT].isNotNull(), outcomes.rejected("cut line"))
         .when(missing.isNotNull(), outcomes.rejected(F.concat(F.lit("missing field: "), missing)))
-        .when(_is_out_of_range(line), outcomes.rejected(outcomes.OUT_OF_RANGE))
+        .when(is_out_of_range(line), outcomes.rejected(outcomes.OUT_OF_RANGE))
         .when(F.coalesce(line["response"]["errorCode"], F.lit(0)) != 0, outcomes.ignored(_refusal(line)))
         .when(_is_of_metadata_topic(line), outcomes.ignored(f"fetch of {METADATA_TOPIC}"))
         .otherwise(outcomes.landed())
@@ -75,103 +56,3 @@ def _refusal(line: Column) -> Column:
 def _is_of_metadata_topic(line: Column) -> Column:
     topic = F.get(line["request"]["topics"], F.lit(0))
     return F.coalesce((topic["topic"] == METADATA_TOPIC) | (topic["topicId"] == METADATA_TOPIC_ID), F.lit(False))
-
-
-def missing_field(line: Column) -> Column:
-    """The first field that the API needs and the line lacks; NULL when all are there."""
-    request, responses = line["request"], line["response"]["responses"]
-    every = {name: line[name].isNull() for name in TIMES}
-    by_api: dict[str, Mapping[str, Column]] = {
-        FETCH: {
-            "topics": request["topics"].isNull(),
-            "partition or fetchOffset": _lacks_partition_or_offset(request["topics"]),
-            "responses": responses.isNull(),
-        },
-        PRODUCE: {
-            "acks": request["acks"].isNull(),
-            # At DEBUG the text of before 2.8 does not tell what was asked.
-            "topicData": request["topicData"].isNull() & responses.isNull(),
-            "responses": responses.isNull() & (request["acks"] != 0),
-            "partition": _lacks_written_partition(request, responses),
-        },
-        LEADER_AND_ISR: {
-            "topicStates": reduce(Column.__and__, [request[name].isNull() for name in STATES]),
-            "partitionIndex, leader or leaderEpoch": _lacks_some(
-                _numbers(request), *[_of_states(request, name) for name in ("leader", "leaderEpoch")]
-            ),
-        },
-    }
-    absences = [F.when(is_missing, F.lit(name)) for name, is_missing in every.items()]
-    for api, fields in by_api.items():
-        absences += [F.when((F.col("api_name") == api) & missing, F.lit(name)) for name, missing in fields.items()]
-    return F.coalesce(*absences)
-
-
-def _lacks_partition_or_offset(topics: Column) -> Column:
-    """Whether a partition of a topic lacks its number or offset, or a topic its partitions."""
-    partitions = F.flatten(topics["partitions"])
-    return _lacks_some(partitions["partition"], partitions["fetchOffset"])
-
-
-def _lacks_written_partition(request: Column, responses: Column) -> Column:
-    """Whether a partition that was written to lacks its number: in the answer or, with acks=0, in what was asked."""
-    answered = _answered(responses)
-    is_unanswered = _lacks_some(answered["index"]) & _lacks_some(answered["partition"])
-    is_unasked = _lacks_some(F.flatten(request["topicData"]["partitionData"])["index"])
-    return F.when(responses.isNull(), is_unasked).otherwise(is_unanswered)
-
-
-def _lacks_some(*members: Column) -> Column:
-    """Whether some member of the arrays is NULL: NULL is then what Spark answers. It also does where there is no array.
-
-    As an `exists` it would be interpreted, for each line.
-    """
-    return reduce(Column.__or__, [F.array_contains(of, NEVER).isNull() for of in members])
-
-
-def _answered(responses: Column) -> Column:
-    """The answers of all topics as one array."""
-    return F.coalesce(F.flatten(responses["partitionResponses"]), F.flatten(responses["partitions"]))
-
-
-def _of_states(request: Column, field: str) -> Column:
-    """A field of all partitions that a LEADER_AND_ISR request tells of."""
-    grouped = F.flatten(request["topicStates"]["partitionStates"])
-    return F.coalesce(grouped[field], request["ungroupedPartitionStates"][field], request["partitionStates"][field])
-
-
-def _numbers(request: Column) -> Column:
-    """The numbers of all partitions that a LEADER_AND_ISR request tells of; up to 2.3 they have another name."""
-    by_index, by_name = (_of_states(request, name) for name in ("partitionIndex", "partition"))
-    return F.when(F.array_max(by_index).isNull(), by_name).otherwise(by_index)
-
-
-def _is_out_of_range(line: Column) -> Column:
-    """Whether some number is none that Kafka writes; what a NULL is compared with is not."""
-    request, answered = line["request"], _answered(line["response"]["responses"])
-    listed = F.flatten(request["topics"]["partitions"])
-    replica_id = F.coalesce(request["replicaState"]["replicaId"], request["replicaId"])
-    asked = F.flatten(request["topicData"]["partitionData"])
-    impossible = {
-        FETCH: [
-            F.array_min(listed["partition"]) < 0,
-            (replica_id >= 0) & (F.array_min(listed["fetchOffset"]) < 0),
-            replica_id < LEAST_REPLICA_ID,
-        ],
-        PRODUCE: [
-            F.array_min(answered["index"]) < 0,
-            F.array_min(answered["partition"]) < 0,
-            F.array_min(answered["baseOffset"]) < C.UNKNOWN_OFFSET,
-            F.array_min(asked["index"]) < 0,
-        ],
-        LEADER_AND_ISR: [
-            F.array_min(_numbers(request)) < 0,
-            F.array_min(_of_states(request, "leader")) < LEADER_OF_DELETED,
-        ],
-    }
-    of_api = [
-        (F.col("api_name") == api) & F.coalesce(test, F.lit(False))
-        for api, tests in impossible.items()
-        for test in tests
-    ]
-    return reduce(Column.__or__, of_api, reduce(Column.__or__, [~line[name].between(0, MAX_MS) for name in TIMES]))

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
-from sources import metadata_rows, segment_dump, server_log
+from sources import metadata_rows, segment_rows, server_log
 from sources.earlier import Earlier
 from sources.fetch_epochs import with_forgotten_epochs
 from sources.fetch_sessions import fetch_rows
@@ -49,7 +49,7 @@ def resolved(
         with_topic(changes, ids, at),
         with_topic(stated, ids, F.coalesce(at, F.timestamp_seconds(F.lit(AT_THE_END)))),
     )
-    batches = with_topic(redaction.topics(segment_dump.batch_rows(parsed.dumps)), ids)
+    batches = with_topic(redaction.topics(segment_rows.batch_rows(parsed.dumps)), ids)
     batches = settled(batches) if parsed.has_dumps else none_like(batches)
     fetches = fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS))
     fetches = settled(with_forgotten_epochs(fetches, all_settings))
@@ -78,7 +78,7 @@ def resolved(
 def _told(parsed: Parsed, checkpointed: DataFrame, redaction: Redaction) -> tuple[DataFrame, DataFrame, DataFrame]:
     """The changes of leaders, the statements and the records of metadata that lines tell by themselves."""
     changes = leader_change_rows(parsed.logs)
-    said = (server_log.statement_rows(parsed.logs), segment_dump.statement_rows(parsed.dumps), checkpointed)
+    said = (server_log.statement_rows(parsed.logs), segment_rows.statement_rows(parsed.dumps), checkpointed)
     return (
         redaction.topics(changes).unionByName(leader_and_isr_rows(parsed.requests)),
         redaction.topics(reduce(DataFrame.unionByName, said)),

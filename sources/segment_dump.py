@@ -14,8 +14,6 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas import tables as T
-from schemas.kinds import StatementKind
 from sources import outcomes
 from sources.segment_signposts import (
     DUMPING,
@@ -53,41 +51,6 @@ def parse(lines: DataFrame) -> DataFrame:
     placed = posted.withColumns({PLACE: F.coalesce(F.col(ABOVE)[PLACE], place_by_name()), LINE_TYPE: _type_below()})
     whole = placed.withColumns({C.TOPIC: F.col(PLACE)[C.TOPIC], C.PARTITION: F.col(PLACE)[C.PARTITION], **_fields()})
     return outcomes.with_outcome(whole, _verdict()).drop(WORDS, SIGNPOSTS, FIRSTS, PLACE, ABOVE)
-
-
-def batch_rows(parsed: DataFrame) -> DataFrame:
-    """Rows of `segment_batches`; a transaction's marker, on the next line, tells its result."""
-    batches = _landed(parsed, BATCH)
-    results = _landed(parsed, MARKED).select(
-        C.SOURCE_FILE,
-        (F.col(C.SOURCE_LINE) - 1).alias(C.SOURCE_LINE),
-        F.regexp_extract(C.LINE_TEXT, MARKER, 1).alias(C.TRANSACTION_RESULT),
-    )
-    return (
-        batches.join(results, outcomes.LINE_KEY, "left")
-        .withColumn(C.TOPIC_ID, F.lit(""))
-        .select(*T.SEGMENT_BATCHES.parsed)
-    )
-
-
-def statement_rows(parsed: DataFrame) -> DataFrame:
-    """Rows of `broker_statements`: a log starts no earlier than its first segment (a checkpoint may say: later)."""
-    return (
-        _landed(parsed, START)
-        .withColumns({
-            C.KIND: F.lit(StatementKind.CHECKPOINT_LOG_START.value),
-            C.TOPIC_ID: F.lit(""),
-            C.LEADER_EPOCH: F.lit(C.UNKNOWN_EPOCH),
-            C.EVENT_TIME: F.lit(None).cast("timestamp"),
-            C.OFFSET: F.col(SEGMENT),
-            C.REPLICA_ID: F.lit(C.NO_REPLICA),
-        })
-        .select(*T.BROKER_STATEMENTS.parsed)
-    )  # fmt: skip
-
-
-def _landed(parsed: DataFrame, line_type: str) -> DataFrame:
-    return outcomes.having(parsed, outcomes.LANDED).where(F.col(LINE_TYPE) == line_type)
 
 
 def _line_type() -> Column:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from schemas import columns as C
 from schemas.kinds import FileKind
-from sources import segment_dump
+from sources import segment_dump, segment_rows
 from tests.log_lines import by_line, lines_of, verdicts
 
 pytestmark = pytest.mark.spark
@@ -50,7 +50,7 @@ def test_batches_of_all_formats_give_rows(spark: SparkSession) -> None:
         OLD_BATCH.format(last=13, codec="NONE"),
         OLD_BATCH.format(last=20, codec="GZIP"),
     )
-    rows = segment_dump.batch_rows(parsed)
+    rows = segment_rows.batch_rows(parsed)
 
     told = (
         C.TOPIC,
@@ -77,7 +77,7 @@ def test_a_marker_tells_its_batch_the_result(spark: SparkSession) -> None:
     parsed = segment(spark, HEADER, batch(3, 4), batch(5, 5, control="true"), marker)
 
     told = by_line(
-        segment_dump.batch_rows(parsed), C.BASE_OFFSET, C.IS_CONTROL, C.IS_TRANSACTIONAL, C.TRANSACTION_RESULT
+        segment_rows.batch_rows(parsed), C.BASE_OFFSET, C.IS_CONTROL, C.IS_TRANSACTIONAL, C.TRANSACTION_RESULT
     )
     assert told == [(3, False, False, None), (5, True, True, "ABORT")]
     assert verdicts(parsed) == ["ignored: header", "landed", "landed", "landed"]
@@ -88,7 +88,7 @@ def test_the_header_above_says_the_partition_else_the_files_name(spark: SparkSes
     headed = segment(spark, batch(0, 0), HEADER, batch(1, 1), "Dumping C:\\data\\t-1\\0.log", batch(2, 2))
     nameless = segment(spark, batch(0, 0), name="dump.txt")
 
-    assert by_line(segment_dump.batch_rows(headed), C.TOPIC, C.PARTITION) == [("orders", 0), ("a-b_c.d", 7), ("t", 1)]
+    assert by_line(segment_rows.batch_rows(headed), C.TOPIC, C.PARTITION) == [("orders", 0), ("a-b_c.d", 7), ("t", 1)]
     assert verdicts(nameless) == ["rejected: batch of no known partition"]
 
 
@@ -98,7 +98,7 @@ def test_a_dump_made_within_the_partitions_folder_has_it_from_its_own(spark: Spa
 
     def places(name: str) -> list[tuple[object, ...]]:
         parsed = segment(spark, *texts, name=name)
-        rows = segment_dump.batch_rows(parsed), segment_dump.statement_rows(parsed)
+        rows = segment_rows.batch_rows(parsed), segment_rows.statement_rows(parsed)
         return [row for frame in rows for row in by_line(frame, C.TOPIC, C.PARTITION)]
 
     assert places("broker-2/segments/a-b-3/00000000000000000000.txt") == [("a-b", 3)] * 2
@@ -134,7 +134,7 @@ def test_a_log_starts_at_its_first_segment(spark: SparkSession) -> None:
         spark, HEADER, "Log starting offset: 700", batch(700, 701), HEADER, "Starting offset: 50", batch(50, 60)
     )
 
-    assert by_line(segment_dump.statement_rows(parsed), C.KIND, C.OFFSET) == [("checkpoint_log_start_offset", 50)]
+    assert by_line(segment_rows.statement_rows(parsed), C.KIND, C.OFFSET) == [("checkpoint_log_start_offset", 50)]
     assert verdicts(parsed)[1] == "ignored: later segment"
 
 
@@ -166,4 +166,4 @@ def test_cut_and_invalid_batches_are_rejected(spark: SparkSession) -> None:
         "rejected: not text",
         "ignored: other line",
     ]
-    assert by_line(segment_dump.batch_rows(parsed)) == []
+    assert by_line(segment_rows.batch_rows(parsed)) == []

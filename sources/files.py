@@ -16,11 +16,12 @@ from pathlib import Path
 
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
+from sources.attribution import attributed
 from sources.errors import CaptureError
-from sources.file_kinds import LOGS, ROTATION, as_seen, kind_by_name, kind_of
+from sources.file_kinds import LOGS, as_seen, kind_by_name, kind_of
 from sources.packing import TRUNCATED, UNREADABLE, mismatch, opened
 from sources.partition_names import is_told_by_name
-from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting, brokers_by_company
+from sources.sighting import COMPLETED, PREFIX_BYTES, Sighting
 from sources.source_file import SourceFile, byte_lines
 
 SNIFFED_BYTES = 64 * 1024
@@ -57,16 +58,7 @@ def discover(root: Path) -> list[SourceFile]:
             f"{root}: nothing to read among {len(found)} files; looked for broker-N/ with kafka-request.log, "
             "state-change.log, server.log, segments/, checkpoints, and for cluster-metadata.txt"
         )
-    return _attributed(found)
-
-
-def _attributed(files: list[SourceFile]) -> list[SourceFile]:
-    """The files, those outside of a broker's folder with the broker whose own log they are."""
-    logs = {file.name: file for file in files if file.broker_id == NO_REPLICA and file.kind in LOGS}
-    own = brokers_by_company(
-        {name: file.brokers for name, file in logs.items()}, {name: ROTATION.sub("", name) for name in logs}
-    )
-    return [replace(file, broker_id=own.get(file.name, file.broker_id)) for file in files]
+    return attributed(found)
 
 
 def with_unknown_layouts(files: list[SourceFile]) -> list[SourceFile]:

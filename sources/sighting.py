@@ -8,8 +8,7 @@ one file name each its own.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from sources.json_lines import bytes_unpacked
 from sources.streams import Streams
@@ -35,12 +34,6 @@ OF_FUTURE_LOG = b"-future"
 """The end of a directory that only a log being copied to another disk has."""
 OF_REQUEST_LOG = (b"kafka.request.logger", b"kafka.network.")
 """Loggers that Kafka's own settings send to the request log."""
-
-KIND_WORDS = re.compile(
-    r"(kafka-?)?(request|state-change|server|controller|log-cleaner|authorizer|kafkaServer)(\.log|\.out)?"
-)
-
-DATE = re.compile(r"\d{4}-?\d\d-?\d\d([T_.-]?\d\d([:.-]?\d\d){0,2})?")
 
 
 class Sighting:
@@ -130,26 +123,3 @@ class Sighting:
 def _minutes(heads: Iterable[bytes]) -> frozenset[str]:
     matches = (MINUTE.match(head) for head in heads)
     return frozenset(f"{match[1].decode()} {match[2].decode()}" for match in matches if match)
-
-
-def brokers_by_company(stated: Mapping[str, frozenset[int]], base_of: Mapping[str, str]) -> dict[str, int]:
-    """The broker of each file that is one broker's own: its lines name no other, or those of its company do not.
-
-    A company is the files of a folder whose names differ in nothing but the log and its rotation. `stated` has the
-    brokers that each file's lines name, `base_of` its name without the rotation.
-    """
-    companies: dict[tuple[str, str], set[int]] = defaultdict(set)
-    for name, brokers in stated.items():
-        companies[_company(base_of[name])].update(brokers)
-    found = {}
-    for name, brokers in stated.items():
-        company = companies[_company(base_of[name])]
-        own = brokers or company
-        if len(own) == 1:
-            found[name] = next(iter(own))
-    return found
-
-
-def _company(base: str) -> tuple[str, str]:
-    folder, _, name = base.rpartition("/")
-    return folder, DATE.sub("", KIND_WORDS.sub("", name)).strip("._-")

@@ -24,9 +24,10 @@ from replay.agreement.compared import agreement, summary
 from replay.agreement.known_otherwise import WHAT
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
+from sources.capture_folder import capture_root
 from sources.errors import CaptureError
-from sources.files import capture_root, discover
-from sources.files import cluster_id as stated_cluster_id
+from sources.files import discover
+from sources.stated_cluster import stated_cluster_id
 
 TRUTH_SCHEMA = "kind string, ts bigint, broker int, topic string, partition int, epoch int, replica int"
 OFFSETS = "`from` bigint, `to` bigint"

@@ -21,15 +21,16 @@ from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
 from schemas.tables import REJECTED_LINES, SOURCE_FILES
+from sources.capture_folder import capture_root
 from sources.coverage import found
 from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
-from sources.files import capture_root, discover, with_unknown_layouts
-from sources.files import cluster_id as stated_cluster_id
+from sources.files import discover, with_unknown_layouts
 from sources.landing import land
 from sources.lines import read_lines
 from sources.log4j import Layout, in_kafkas_layout
 from sources.redaction import Redacted, Redaction
 from sources.source_file import SourceFile
+from sources.stated_cluster import stated_cluster_id
 from sources.streams import with_brokers_of_streams
 
 DELIVERY_OPTIONS = (

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from schemas.kinds import FileKind
-from sources.files import BROKER_FOLDER
+from sources.capture_folder import BROKER_FOLDER
 from sources.source_file import SourceFile
 
 KAFKAS = frozenset((

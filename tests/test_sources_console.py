@@ -16,10 +16,11 @@ from schemas import tables as T
 from schemas.kinds import FileKind
 from sources import routing
 from sources.coverage import coverage, found
-from sources.files import cluster_id, discover
+from sources.files import discover
 from sources.landing import land
 from sources.lines import read_lines
 from sources.source_file import SourceFile
+from sources.stated_cluster import stated_cluster_id
 from tests.captured import Tables, landed_from
 from tests.frames import everything_in
 from tests.log_lines import by_line, lines_of, stamped
@@ -75,7 +76,7 @@ def test_a_console_log_says_its_cluster(tmp_path: Path) -> None:
     """Among its requests."""
     it = file_of(tmp_path, "all.log", *REQUESTS, stamped("Cluster ID = 2WJtuVaeSIqjeG9A4BIH_Q", "kafka.server.Server"))
 
-    assert cluster_id([it]) == "2WJtuVaeSIqjeG9A4BIH_Q"
+    assert stated_cluster_id([it]) == "2WJtuVaeSIqjeG9A4BIH_Q"
 
 
 def test_gaps_of_a_console_log_are_those_of_its_requests(tmp_path: Path) -> None:

@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 from schemas.kinds import FileKind
+from sources.capture_folder import capture_root
 from sources.errors import CaptureError
-from sources.files import capture_root, cluster_id, discover
+from sources.files import discover
 from sources.packing import GZIP_UNNAMED, NOT_GZIP, NOT_TEXT, PACKED, TRUNCATED
 from sources.source_file import SourceFile, byte_lines
+from sources.stated_cluster import stated_cluster_id
 
 STATE_CHANGE = b"[2026-11-21 10:36:40,815] INFO [Broker id=1] Transitioning 1 partition(s) (state.change.logger)\n"
 STARTING = (
@@ -236,5 +238,5 @@ def test_a_broker_says_its_cluster(tmp_path: Path, line: bytes) -> None:
     put(tmp_path, "broker-1/server.log.gz", SERVER + line)
     put(tmp_path, "broker-2/server.log", SERVER)
 
-    assert cluster_id(discover(tmp_path)) == "2WJtuVaeSIqjeG9A4BIH_Q"
-    assert cluster_id(discover(tmp_path / "broker-2")) is None
+    assert stated_cluster_id(discover(tmp_path)) == "2WJtuVaeSIqjeG9A4BIH_Q"
+    assert stated_cluster_id(discover(tmp_path / "broker-2")) is None

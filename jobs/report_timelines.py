@@ -20,6 +20,7 @@ from jobs.report_page import render
 from jobs.report_sections import Section, section
 from jobs.run_config import Configured
 from jobs.session import describe
+from jobs.sql_views import register_views
 from jobs.warehouse import Warehouse
 from replay.views.catalog import VIEWS
 from schemas.kinds import Status
@@ -32,7 +33,7 @@ def write_report(
     target = output or default_output(warehouse.path)
     describe(warehouse.spark, "report")
     with step("report") as reporting:
-        warehouse.register_views(VIEWS)
+        register_views(warehouse, VIEWS)
         sections = [section(warehouse, cluster, number) for number, cluster in enumerate(cluster_ids)]
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(page(sections), encoding="utf-8")

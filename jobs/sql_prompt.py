@@ -17,6 +17,7 @@ from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, say
 from jobs.run_config import Configured
+from jobs.sql_views import register_views
 
 with contextlib.suppress(ImportError):  # line editing and history, where Python was built with it
     import readline  # noqa: F401
@@ -75,7 +76,7 @@ def prompt(spark: SparkSession, limit: int) -> None:
 def sql(warehouse: Home, statement: str | None, limit: int) -> None:
     """Ask a warehouse in SQL; each table is there under its own name."""
     target = open_warehouse("sql", warehouse)
-    spark, tables = target.spark, target.register_views()
+    spark, tables = target.spark, register_views(target)
     if not tables:
         message = f"{warehouse} has no tables of tidegauge"
         raise CouldNotRunError(message)

@@ -7,7 +7,7 @@ counted by that commit itself: no second pass over the data, and an answer also 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
@@ -15,16 +15,13 @@ from typing import NamedTuple
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from expectations.views import RULE_VIEWS
 from jobs import __version__
 from jobs.command import CLUSTER_ID
 from jobs.errors import CouldNotRunError
 from jobs.places import Database, Folder, Place
 from jobs.session import describe
-from replay.views.catalog import VIEWS, View
 from schemas import columns as C
-from schemas.functions import FUNCTIONS, Function
-from schemas.tables import ALL_TABLES, Table, searched
+from schemas.tables import Table, searched
 
 SCHEMA_VERSION = "3"
 """Bumped when a table of `schemas` gains a column; nothing else may change."""
@@ -141,19 +138,6 @@ class Warehouse:
         table_now = self.place.stored(table)
         entries = (table_now.history() if limit is None else table_now.history(limit)).collect()
         return [_commit(entry.asDict()) for entry in entries]
-
-    def register_views(self, views: Iterable[View] = (*VIEWS, *RULE_VIEWS)) -> list[Table | View | Function]:
-        """Register each table that is there, and each view and function of such, under its name for ad-hoc SQL."""
-        present = [table for table in ALL_TABLES if self.has(table)]
-        derived = [view for view in views if set(view.of) <= set(present)]
-        for table in present:
-            self.read(table).createOrReplaceTempView(table.name)
-        for view in derived:
-            view.make(*map(self.read, view.of)).createOrReplaceTempView(view.name)
-        functions = [function for function in FUNCTIONS if set(function.of) <= set(present)]
-        for function in functions:
-            self.spark.sql(function.sql)
-        return [*present, *derived, *functions]
 
 
 def _properties(table: Table) -> dict[str, str]:

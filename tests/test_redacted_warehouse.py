@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 
 from jobs.cli import main
 from jobs.redacting import KEY
+from jobs.sql_views import register_views
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas import tables as T
@@ -55,7 +56,7 @@ def redacted(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> W
 
 def test_no_name_is_in_any_column_of_any_table(redacted: Warehouse) -> None:
     """Nor in a view, nor in what a function gives."""
-    spark, present = redacted.spark, redacted.register_views()
+    spark, present = redacted.spark, register_views(redacted)
     frames = {known.name: spark.table(known.name) for known in present if not isinstance(known, Function)}
     frames[STATE_AT.name] = spark.sql("SELECT * FROM state_at(now())")
     found = {

@@ -1,0 +1,27 @@
+"""What ad-hoc SQL knows by name: the tables of a warehouse, and the views and functions over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from expectations.views import RULE_VIEWS
+from jobs.warehouse import Warehouse
+from replay.views.catalog import VIEWS, View
+from schemas.functions import FUNCTIONS, Function
+from schemas.tables import ALL_TABLES, Table
+
+
+def register_views(
+    warehouse: Warehouse, views: Iterable[View] = (*VIEWS, *RULE_VIEWS)
+) -> list[Table | View | Function]:
+    """Register each table that is there, and each view and function of such, under its name; all that is registered."""
+    present = [table for table in ALL_TABLES if warehouse.has(table)]
+    derived = [view for view in views if set(view.of) <= set(present)]
+    for table in present:
+        warehouse.read(table).createOrReplaceTempView(table.name)
+    for view in derived:
+        view.make(*map(warehouse.read, view.of)).createOrReplaceTempView(view.name)
+    functions = [function for function in FUNCTIONS if set(function.of) <= set(present)]
+    for function in functions:
+        warehouse.spark.sql(function.sql)
+    return [*present, *derived, *functions]

@@ -25,8 +25,9 @@ from pyspark.sql import functions as F
 
 from expectations.invariants import INVARIANTS
 from expectations.judging import judge
+from jobs.commits import Transaction
 from jobs.session import spark_session
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.tables import INCIDENTS, LEADER_TIMELINE, SETTINGS
 

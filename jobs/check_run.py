@@ -17,10 +17,11 @@ from expectations.record_rules import is_fresh
 from expectations.results import in_order, partition_rows, result_rows, violation_rows
 from expectations.verdict import Judgement, Verdict
 from jobs import __version__
+from jobs.commits import Transaction
 from jobs.errors import ExitCode
 from jobs.progress import step
 from jobs.session import describe
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.kinds import Severity, Status
 from schemas.tables import ALL_TABLES, CHECK_RESULTS, CHECK_VIOLATIONS, PARTITION_VERDICTS, SETTINGS

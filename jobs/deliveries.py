@@ -13,8 +13,9 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame
 
+from jobs.commits import Commit, Transaction
 from jobs.errors import CouldNotRunError
-from jobs.warehouse import Commit, Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind

@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import NamedTuple
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs import __version__
 from jobs.command import CLUSTER_ID
+from jobs.commits import Commit, Transaction, commit_of
 from jobs.errors import CouldNotRunError
 from jobs.places import Database, Folder, Place
 from jobs.session import describe
@@ -26,22 +26,6 @@ from schemas.tables import Table, searched
 SCHEMA_VERSION = "3"
 """Bumped when a table of `schemas` gains a column; nothing else may change."""
 _VERSION_PROPERTY = "tidegauge.schema_version"
-
-
-class Transaction(NamedTuple):
-    """Names an append: Delta does one of the same name and version (or a lower one) only once."""
-
-    name: str
-    version: int
-
-
-class Commit(NamedTuple):
-    """A table's commit, and the rows that it wrote."""
-
-    version: int
-    rows: int
-    note: str
-    """Name of the transaction it was for, or what else its job had to say; '' for nothing."""
 
 
 @dataclass(frozen=True)
@@ -137,7 +121,7 @@ class Warehouse:
         """The table's commits, the newest first; each costs a look at its log entry, none reads data."""
         table_now = self.place.stored(table)
         entries = (table_now.history() if limit is None else table_now.history(limit)).collect()
-        return [_commit(entry.asDict()) for entry in entries]
+        return [commit_of(entry.asDict()) for entry in entries]
 
 
 def _properties(table: Table) -> dict[str, str]:
@@ -164,11 +148,3 @@ def literal_of(cluster_id: str) -> str:
 def _is_of(cluster_id: str) -> str:
     """The predicate of a cluster's rows, as SQL text."""
     return f"{C.CLUSTER_ID} = {literal_of(cluster_id)}"
-
-
-def _commit(entry: dict[str, object]) -> Commit:
-    """A line of Delta's history; rows copied along with a replaced file were there before."""
-    metrics = entry["operationMetrics"]
-    counts = metrics if isinstance(metrics, dict) else {}
-    rows = int(counts.get("numOutputRows", 0)) - int(counts.get("numCopiedRows", 0))
-    return Commit(int(str(entry["version"])), rows, str(entry["userMetadata"] or ""))

@@ -8,7 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from jobs.cli import main
-from jobs.warehouse import Transaction, Warehouse
+from jobs.commits import Transaction
+from jobs.warehouse import Warehouse
 from tests.checked_rows import History
 from tests.frames import rows
 

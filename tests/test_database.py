@@ -13,10 +13,10 @@ from pyspark.sql import SparkSession
 
 from jobs import session
 from jobs.cli import main
+from jobs.commits import Transaction
 from jobs.errors import CouldNotRunError
 from jobs.opening import open_warehouse
 from jobs.places import Home
-from jobs.warehouse import Transaction
 from schemas import tables as T
 from tests.checked_rows import found
 from tests.frames import rows

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions as F
 
+from jobs.commits import Transaction
 from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
@@ -18,7 +19,7 @@ from jobs.keeping import keeping
 from jobs.new_rows import MustReplayAllError
 from jobs.reconstruct_timelines import write_timelines
 from jobs.replay_marks import has_only_grown, last_mark
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES

@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.commits import Commit, Transaction
 from jobs.errors import ExitCode
 from jobs.ingest_events import main
-from jobs.warehouse import Commit, Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas.tables import LANDING_TABLES, REJECTED_LINES, SOURCE_FILES, Table
 
 pytestmark = [pytest.mark.spark, pytest.mark.delta, pytest.mark.captured]

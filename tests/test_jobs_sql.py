@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
+from jobs.commits import Transaction
 from jobs.errors import ExitCode
 from jobs.sql_prompt import main
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas.tables import INCIDENTS
 from tests.frames import rows
 

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions as F
 
+from jobs.commits import Transaction
 from jobs.deliveries import EVENT_TABLES, landed_events, name_of_ingest
 from jobs.reconstruct_timelines import write_timelines
 from jobs.replay_marks import last_mark
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas.tables import LEADER_TIMELINE, SOURCE_FILES
 from tests.engine import Row
 from tests.frames import rows

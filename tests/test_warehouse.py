@@ -13,11 +13,12 @@ import pytest
 from deltalake import DeltaTable
 from pyspark.sql import SparkSession
 
+from jobs.commits import Transaction
 from jobs.errors import CouldNotRunError
 from jobs.opening import open_warehouse
 from jobs.places import Folder, Home
 from jobs.sql_views import register_views
-from jobs.warehouse import Transaction, Warehouse
+from jobs.warehouse import Warehouse
 from schemas.tables import ALL_TABLES, FETCH_EVENTS, INCIDENTS, LEADER_TIMELINE, SOURCE_FILES, Table, searched
 from tests.frames import rows
 

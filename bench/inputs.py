@@ -8,7 +8,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 from jobs.generate_events import generate_cluster
-from jobs.session import CONF, LOCAL_CONF, spark_session
+from jobs.local_settings import CONF, LOCAL_CONF
+from jobs.session import spark_session
 from jobs.warehouse import Warehouse
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 from sources.synthetic.forms import forms_of

@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import IO
-from urllib.parse import urlsplit
 
 from delta import configure_spark_with_delta_pip
 from pyspark.logger import PySparkLogger
@@ -18,18 +17,9 @@ from pyspark.sql import SparkSession
 
 from jobs.command import DEBUG
 from jobs.errors import CouldNotRunError
+from jobs.local_settings import local_settings
 from jobs.progress import say, step
 from schemas.encoding import NO_DICTIONARY, numbers
-
-LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
-SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
-SMALL_BYTES = 8 << 20
-"""Up to this much on disk, mostly gzipped, a capture is small: some hundred thousand rows."""
-JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
-"""Setting that says where the catalog's databases and tables are kept."""
-CONF = "TIDEGAUGE_SPARK_CONF"
-"""Environment variable that names another properties file for a local session, e.g. one with more memory."""
 
 
 def spark_session(
@@ -58,13 +48,6 @@ def describe(spark: SparkSession, what: str) -> None:
         context.setJobDescription(what)
 
 
-def read_properties(path: Path) -> dict[str, str]:
-    """The settings of a Spark properties file: `key value` lines, `#` comments."""
-    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
-    pairs = (line.split(None, 1) for line in lines if line and not line.startswith("#"))
-    return {key: value.strip() for key, value in pairs}
-
-
 def _new_session(app_name: str, warehouse: str | None, input_bytes: int | None, has_catalog: bool) -> SparkSession:
     """A session of our own: under spark-submit as submitted, else local with the settings of conf/."""
     builder = SparkSession.builder.appName(f"tidegauge {app_name}")
@@ -76,49 +59,12 @@ def _new_session(app_name: str, warehouse: str | None, input_bytes: int | None, 
             message = "Spark was started without Delta: spark-submit --properties-file conf/spark-cluster.conf …"
             raise CouldNotRunError(message)
         return spark
-    for key, value in _local_settings(warehouse, input_bytes, has_catalog).items():
+    for key, value in local_settings(warehouse, input_bytes, has_catalog).items():
         builder = builder.config(key, value)
     if not _delta_is_fetched():
         say("fetching Delta's jars, once (about 90 MB) …")
     with step("start Spark"):
         return _start(configure_spark_with_delta_pip(builder))
-
-
-def _local_settings(warehouse: str | None, input_bytes: int | None, has_catalog: bool) -> dict[str, str]:
-    """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names."""
-    path = Path(os.environ.get(CONF) or LOCAL_CONF)
-    if not path.is_file():
-        message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
-        raise CouldNotRunError(message)
-    size = _stored_bytes(Path(warehouse)) if input_bytes is None and warehouse else input_bytes
-    small = size is not None and size <= SMALL_BYTES and path == LOCAL_CONF
-    settings = {
-        "spark.master": "local[*]",
-        **({"spark.sql.warehouse.dir": warehouse} if warehouse else {}),
-        **read_properties(path),
-        **(read_properties(SMALL_CONF) if small else {}),
-    }
-    return _with_metastore(settings, warehouse) if has_catalog and METASTORE not in settings else settings
-
-
-def _with_metastore(settings: dict[str, str], warehouse: str | None) -> dict[str, str]:
-    """The settings with a metastore in files below the warehouse, for a machine that has no other."""
-    if warehouse is None or urlsplit(warehouse).scheme:
-        message = f"--database needs a metastore: name a local --warehouse DIR for one in files, or set {METASTORE}"
-        raise CouldNotRunError(message)
-    folder = Path(warehouse).absolute()
-    return {
-        **settings,
-        METASTORE: f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true",
-        JAVA_OPTIONS: f"{settings.get(JAVA_OPTIONS, '')} -Dderby.system.home={folder}".strip(),
-    }
-
-
-def _stored_bytes(warehouse: Path) -> int | None:
-    """Bytes of the tables below a warehouse of this machine; None for one that is not here."""
-    if not warehouse.is_dir():
-        return None
-    return sum(path.stat().st_size for path in warehouse.rglob("*.parquet"))
 
 
 def _delta_is_fetched() -> bool:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs import session
+from jobs import local_settings
 from jobs.cli import main
 from jobs.commits import Transaction
 from jobs.errors import CouldNotRunError
@@ -81,13 +81,13 @@ def test_the_database_may_come_from_the_run_configuration(tmp_path: Path, capsys
 
 def test_on_one_machine_the_catalog_lies_in_the_folder(tmp_path: Path) -> None:
     """Beside other options of Java; without a folder it would fall into the one we are in."""
-    settings = session._with_metastore({session.JAVA_OPTIONS: "-XX:+UseSerialGC"}, str(tmp_path))
+    settings = local_settings._with_metastore({local_settings.JAVA_OPTIONS: "-XX:+UseSerialGC"}, str(tmp_path))
 
-    assert f"{tmp_path}/metastore_db" in settings[session.METASTORE]
-    assert settings[session.JAVA_OPTIONS] == f"-XX:+UseSerialGC -Dderby.system.home={tmp_path}"
+    assert f"{tmp_path}/metastore_db" in settings[local_settings.METASTORE]
+    assert settings[local_settings.JAVA_OPTIONS] == f"-XX:+UseSerialGC -Dderby.system.home={tmp_path}"
     for nowhere in (None, "s3a://bucket/lake"):
         with pytest.raises(CouldNotRunError, match="name a local --warehouse DIR"):
-            session._with_metastore({}, nowhere)
+            local_settings._with_metastore({}, nowhere)
 
 
 @pytest.mark.long

@@ -1,0 +1,64 @@
+"""Spark's settings for a local session: from conf/, by the size of what will be read, with a metastore if asked."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from jobs.errors import CouldNotRunError
+
+CONF = "TIDEGAUGE_SPARK_CONF"
+"""Environment variable that names another properties file for a local session, e.g. one with more memory."""
+
+LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
+SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
+SMALL_BYTES = 8 << 20
+"""Up to this much on disk, mostly gzipped, a capture is small: some hundred thousand rows."""
+METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
+"""Setting that says where the catalog's databases and tables are kept."""
+JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+
+
+def local_settings(warehouse: str | None, input_bytes: int | None, has_catalog: bool) -> dict[str, str]:
+    """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names."""
+    path = Path(os.environ.get(CONF) or LOCAL_CONF)
+    if not path.is_file():
+        message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
+        raise CouldNotRunError(message)
+    size = _stored_bytes(Path(warehouse)) if input_bytes is None and warehouse else input_bytes
+    small = size is not None and size <= SMALL_BYTES and path == LOCAL_CONF
+    settings = {
+        "spark.master": "local[*]",
+        **({"spark.sql.warehouse.dir": warehouse} if warehouse else {}),
+        **read_properties(path),
+        **(read_properties(SMALL_CONF) if small else {}),
+    }
+    return _with_metastore(settings, warehouse) if has_catalog and METASTORE not in settings else settings
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """The settings of a Spark properties file: `key value` lines, `#` comments."""
+    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
+    pairs = (line.split(None, 1) for line in lines if line and not line.startswith("#"))
+    return {key: value.strip() for key, value in pairs}
+
+
+def _with_metastore(settings: dict[str, str], warehouse: str | None) -> dict[str, str]:
+    """The settings with a metastore in files below the warehouse, for a machine that has no other."""
+    if warehouse is None or urlsplit(warehouse).scheme:
+        message = f"--database needs a metastore: name a local --warehouse DIR for one in files, or set {METASTORE}"
+        raise CouldNotRunError(message)
+    folder = Path(warehouse).absolute()
+    return {
+        **settings,
+        METASTORE: f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true",
+        JAVA_OPTIONS: f"{settings.get(JAVA_OPTIONS, '')} -Dderby.system.home={folder}".strip(),
+    }
+
+
+def _stored_bytes(warehouse: Path) -> int | None:
+    """Bytes of the tables below a warehouse of this machine; None for one that is not here."""
+    if not warehouse.is_dir():
+        return None
+    return sum(path.stat().st_size for path in warehouse.rglob("*.parquet"))

@@ -29,7 +29,8 @@ from bench.check_cost import cpu_seconds
 from bench.costs import EventLog
 from bench.inputs import bench_session
 from bench.request_log import JSON_LINES, large_log
-from jobs.delivery import delivery_of, ingest_delivery
+from jobs.delivery import delivery_of
+from jobs.ingest_delivery import ingest_delivery
 from jobs.progress import print_table, say
 from jobs.warehouse import Warehouse
 from sources.redaction import Redaction

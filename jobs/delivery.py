@@ -1,37 +1,23 @@
-"""A delivery: a capture's files, how they are to be read, and their way into the landing tables."""
+"""A delivery: a capture's files, whose they are, and how they are to be read."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypedDict
 
-from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
-
 from jobs.command import DEFAULT_CLUSTER_ID, capture_option, cluster_option, pattern_option, timezone_option
-from jobs.deliveries import EVENT_TABLES, digest_of, filter_new, has_landed, next_transaction
-from jobs.grown_files import without_landed_lines
-from jobs.ingest_told import say_what_is_there, say_what_was_rejected
-from jobs.progress import say, step
-from jobs.redacting import redact_key_option, redact_option, redacting, require_same
-from jobs.session import describe
-from jobs.taking_back import withdraw_unfinished
-from jobs.warehouse import Warehouse
-from schemas.columns import NO_REPLICA
-from schemas.tables import REJECTED_LINES, SOURCE_FILES
+from jobs.deliveries import digest_of
+from jobs.ingest_told import say_what_is_there
+from jobs.progress import step
+from jobs.redacting import redact_key_option, redact_option, redacting
 from sources.capture_folder import capture_root
 from sources.coverage import found
-from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
 from sources.files import discover, with_unknown_layouts
-from sources.landing import land
-from sources.lines import read_lines
-from sources.log4j import Layout, in_kafkas_layout
+from sources.log4j import Layout
 from sources.redaction import Redacted, Redaction
 from sources.source_file import SourceFile
 from sources.stated_cluster import stated_cluster_id
-from sources.streams import with_brokers_of_streams
 
 DELIVERY_OPTIONS = (
     cluster_option(f"from the logs, or '{DEFAULT_CLUSTER_ID}'"), capture_option, timezone_option, pattern_option,
@@ -93,61 +79,3 @@ def _find_files(capture: Path, timezone: str) -> list[SourceFile]:
         looking.note = f"{len(files)} files"
     say_what_is_there(found(files, timezone))
     return files
-
-
-def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
-    """The rows that landed by table; none where every file had landed before."""
-    cluster, files = delivery.cluster_id, delivery.files
-    with step("open the warehouse") as opening:
-        opening.note = f"cluster {cluster}, names redacted" if delivery.redaction.what else f"cluster {cluster}"
-        facts = require_same(warehouse, delivery.redaction)
-        for table in (*EVENT_TABLES, SOURCE_FILES):
-            warehouse.create(table, facts)
-        if withdraw_unfinished(warehouse, cluster):
-            opening.note += ", took back what an unfinished run had left"
-    new = filter_new(warehouse, cluster, files)
-    if len(new) < len(files):
-        say(f"  {len(files) - len(new)} of {len(files)} files already landed")
-    new = without_landed_lines(warehouse, cluster, new, delivery.timezone, delivery.redaction)
-    return _land(warehouse, delivery, new) if new else {}
-
-
-def _lines(warehouse: Warehouse, delivery: Delivery, files: Sequence[SourceFile]) -> tuple[DataFrame, DataFrame | None]:
-    """The lines of some of a delivery's files; and those of consoles that other files of it have as well."""
-
-    def read(some: Sequence[SourceFile]) -> DataFrame:
-        streams = {file.name: file.streams for file in some if file.broker_id == NO_REPLICA}
-        lines = with_brokers_of_streams(read_lines(warehouse.spark, some), streams)
-        return in_kafkas_layout(lines, delivery.layout, has_objects=any(file.has_objects for file in some))
-
-    copies = consoles(files, delivery.files)
-    if not copies:
-        return read(files), None
-    told = with_echoes_told(read(copies), read(originals(copies, delivery.files))).localCheckpoint()
-    own = read([file for file in files if file not in copies])
-    return own.unionByName(told.where(~F.col(IS_ECHO)).drop(IS_ECHO)), told.where(IS_ECHO).drop(IS_ECHO)
-
-
-def _land(warehouse: Warehouse, delivery: Delivery, files: list[SourceFile]) -> dict[str, int]:
-    """Rows by table. `source_files`, the mark of success, comes last."""
-    cluster_id = delivery.cluster_id
-    transaction = next_transaction(warehouse, cluster_id, files)
-    earlier = EVENT_TABLES if has_landed(warehouse, cluster_id) else ()  # nothing to look up makes a smaller plan
-    known = {table.name: warehouse.read(table, cluster_id=cluster_id) for table in earlier}
-    describe(warehouse.spark, "parse lines")
-    with step("parse the lines"):
-        lines, echoes = _lines(warehouse, delivery, files)
-        landing = land(
-            lines, files, cluster_id=cluster_id, capture_id=delivery.capture_id, timezone=delivery.timezone,
-            known=known, redaction=delivery.redaction, echoes=echoes,
-        )  # fmt: skip
-    rows = {}
-    for table in (*EVENT_TABLES, SOURCE_FILES):
-        if table.name in landing.untold:  # a commit of no rows costs as much as one of a few
-            rows[table.name] = 0
-            continue
-        frame = landing.source_files if table is SOURCE_FILES else landing.tables[table.name]
-        with step(table.name) as writing:
-            writing.rows = rows[table.name] = warehouse.append(table, frame, transaction).rows
-    say_what_was_rejected(warehouse, cluster_id, rows[REJECTED_LINES.name])
-    return rows

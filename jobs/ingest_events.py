@@ -10,7 +10,8 @@ import click
 
 from jobs.alone import alone
 from jobs.command import debug_option, options, run
-from jobs.delivery import DELIVERY_OPTIONS, DeliveryArguments, delivery_of, ingest_delivery
+from jobs.delivery import DELIVERY_OPTIONS, DeliveryArguments, delivery_of
+from jobs.ingest_delivery import ingest_delivery
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table

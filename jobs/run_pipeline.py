@@ -12,7 +12,8 @@ from jobs.alone import alone
 from jobs.check_run import Asked
 from jobs.check_timelines import check_cluster, config_option, fail_on_option, policy_of
 from jobs.command import debug_option, options, run
-from jobs.delivery import DELIVERY_OPTIONS, DeliveryArguments, delivery_of, ingest_delivery
+from jobs.delivery import DELIVERY_OPTIONS, DeliveryArguments, delivery_of
+from jobs.ingest_delivery import ingest_delivery
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table

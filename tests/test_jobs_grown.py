@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.deliveries import EVENT_TABLES
-from jobs.delivery import delivery_of, ingest_delivery
+from jobs.delivery import delivery_of
+from jobs.ingest_delivery import ingest_delivery
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.tables import LANDED, REJECTED_LINES, SOURCE_FILES, Table

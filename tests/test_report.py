@@ -18,10 +18,11 @@ from jobs.check_timelines import check_cluster
 from jobs.cli import main
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.report_charts import Mark, Point, chart, library
+from jobs.report_drawn import Drawn
 from jobs.report_lines import MOST_POINTS, lines, liveliest_partitions
 from jobs.report_markdown import markdown
 from jobs.report_page import render
-from jobs.report_sections import Drawn, Section, Shown
+from jobs.report_sections import Section, Shown
 from jobs.report_timelines import default_output, page
 from jobs.warehouse import Warehouse
 from schemas import tables as T

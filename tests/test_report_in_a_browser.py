@@ -10,7 +10,8 @@ import pytest
 from playwright.sync_api import sync_playwright
 
 from jobs.report_charts import Mark, Point, chart
-from jobs.report_sections import Drawn, Section, Shown
+from jobs.report_drawn import Drawn
+from jobs.report_sections import Section, Shown
 from jobs.report_timelines import page
 
 if TYPE_CHECKING:

@@ -37,12 +37,8 @@ SERVER_WORDINGS = (
             PARTITION_TP + r"Cached zkVersion \[?{partition_epoch}\]? not equal to that in zookeeper, skip updating ISR$", K.ISR_CHANGE_REJECTED),
     Wording(HW_LOADED, "2.4-", "Partition", "Log loaded for partition ",
             PARTITION_TP + r"Log loaded for partition \S+ with initial high watermark {offset}$", states=((S.LOADED_HW, "offset"),)),
-    # Of each replica that it knows of, as leader: of another broker's it has none.
-    Wording("other replica", "1.0-2.3", "Replica", "Replica loaded for partition ", r"Replica loaded for partition \S+ with initial high watermark 0$",
-            ignored="no high watermark of its own"),
-    Wording(HW_LOADED, "1.0-2.3", "Replica", "Replica loaded for partition ",
-            "Replica loaded for partition " + TP + r" with initial high watermark {offset}$", states=((S.LOADED_HW, "offset"),)),
-    Wording(HW_LOADED, "1.0-2.3", "Replica", "Replica loaded for partition ",
+    # Of other brokers' replicas too: sources/loaded_watermarks.py.
+    Wording("replica loaded", "1.0-2.3", "Replica", "Replica loaded for partition ",
             "Replica loaded for partition " + TP + r" with initial high watermark {offset}$", states=((S.LOADED_HW, "offset"),)),
     Wording("no checkpoint", "0.8-", "Partition", "No checkpointed highwatermark", r".*", ignored="no checkpointed high watermark"),
     Wording("truncation without effect", "1.0.2-", "UnifiedLog", " has no effect as the largest offset in the log is ",

@@ -1,7 +1,7 @@
 """The HW that a replica loads with its log, up to 2.3: one of the lines "Replica loaded" is of it, the others are not.
 
-`Partition.getOrCreateReplica` wrote it of every replica of the partition, those of other brokers among them, which have no
-HW (0). All that are written between two loads of the log are of one load; the greatest HW is the log's.
+`Partition.getOrCreateReplica` wrote it of every replica of the partition, those of other brokers among them, which have
+no HW (0). All that are written between two loads of the log are of one load; the greatest HW is the log's.
 """
 
 from __future__ import annotations

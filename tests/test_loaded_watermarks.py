@@ -36,7 +36,8 @@ OTHERS = [10, 12, 14, 16, 17, 19, 20]
 )
 def test_one_hw_a_load_is_left(spark: SparkSession, version: str | None, lines: list[int]) -> None:
     """Of each broker and partition by itself; since 2.4 there is one line a load, and all are left."""
-    settings = spark.createDataFrame([(None, KAFKA_VERSION, version)], "event_time timestamp, name string, value string")
+    told = [(None, KAFKA_VERSION, version)]
+    settings = spark.createDataFrame(told, "event_time timestamp, name string, value string")
     at = datetime(2026, 1, 1)  # noqa: DTZ001
     rows = [(b, "orders", p, at.replace(second=n), "server.log", n, k.value, o) for b, p, n, k, o in STATED]
     schema = "broker_id int, topic string, partition int, event_time timestamp, source_file string, source_line long"

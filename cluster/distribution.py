@@ -20,8 +20,8 @@ from pathlib import Path
 from cluster.errors import ClusterError
 
 DEFAULT_VERSION = "4.1.0"
-OLDEST = (2, 3)
-"""The first that changes one setting and leaves the others of a topic or a broker (KIP-339), as scenarios do."""
+OLDEST = (2, 0)
+"""The oldest that was tried. Up to 2.2 no setting can be changed alone (KIP-339), as some scenarios do."""
 
 SCALA_2_13_SINCE = (2, 4)
 """The first built for Scala 2.13."""
@@ -100,7 +100,7 @@ class Distribution:
 def resolve(version: str) -> Distribution:
     """Kafka of this version, from the cache or else from Maven Central."""
     if re.fullmatch(r"\d+\.\d+\.\d+", version) is None or _number(version) < OLDEST:
-        raise ClusterError(f"{version!r} is no Kafka version for this: three numbers, 2.3.0 or newer, such as 4.1.0.")
+        raise ClusterError(f"{version!r} is no Kafka version for this: three numbers, 2.0.0 or newer, such as 4.1.0.")
     java = find_java()
     jars = cache_folder() / f"kafka-{version}"
     if not jars.is_dir():

@@ -1,7 +1,8 @@
 """The HW that a replica loads with its log, up to 2.3: one of the lines "Replica loaded" is of it, the others are not.
 
 `Partition.getOrCreateReplica` wrote it of every replica of the partition, those of other brokers among them, which have
-no HW (0). All that are written between two loads of the log are of one load; the greatest HW is the log's.
+no HW (0). All that are written between two loads of the log are of one load, and the greatest HW is the log's; before
+the first, of a log that is being created, all are other brokers'.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ def with_one_hw_a_load(stated: DataFrame, settings: DataFrame) -> DataFrame:
     numbered = known.withColumn("load", F.count_if(_is(StatementKind.LOADED_LEO)).over(until_now))
     of_load = Window.partitionBy(C.BROKER_ID, C.TOPIC, C.PARTITION, "load", is_hw)
     place = F.row_number().over(of_load.orderBy(F.col(C.OFFSET).desc(), *_LINE))
+    is_of_log = (F.col("place") == 1) & ((F.col("load") > 0) | (F.col(C.OFFSET) > 0))
     placed = numbered.withColumn("place", place)
-    return placed.where(~is_hw | ~F.col(_SAYS_MORE) | (F.col("place") == 1)).select(*stated.columns)
+    return placed.where(~is_hw | ~F.col(_SAYS_MORE) | is_of_log).select(*stated.columns)
 
 
 def _is(kind: StatementKind) -> Column:

@@ -18,21 +18,23 @@ STATED = [
     (1, 0, 10, K.LOADED_LEO, 60),
     (1, 0, 11, K.LOADED_HW, 0),  # of another broker's replica
     (1, 0, 12, K.LOADED_HW, 57),
-    (1, 0, 13, K.LOADED_HW, 0),
-    (1, 1, 14, K.LOADED_HW, 0),  # a new log, or one that was killed before it wrote a checkpoint
+    (1, 0, 12, K.LOADED_HW, 0),
+    (1, 1, 13, K.LOADED_HW, 0),  # before its log was created
+    (1, 1, 14, K.LOADED_LEO, 0),
     (1, 1, 15, K.LOADED_HW, 0),
-    (2, 0, 16, K.LOADED_HW, 3),
+    (2, 0, 16, K.LOADED_HW, 3),  # what was before is in no log
     (1, 0, 17, K.TRUNCATED_TO, 58),
     (1, 0, 18, K.LOADED_HW, 0),  # a reassignment made it know of one more
     (1, 0, 19, K.LOADED_LEO, 70),  # the process was started again
     (1, 0, 20, K.LOADED_HW, 0),
 ]
-OTHERS = [10, 12, 14, 16, 17, 19, 20]
+ALL = [line for _, _, line, _, _ in STATED]
+OF_THE_LOG = [10, 12, 14, 15, 16, 17, 19, 20]
 
 
 @pytest.mark.parametrize(
     ("version", "lines"),
-    [("2.3.1", OTHERS), ("1.0.2", OTHERS), ("2.4.0", list(range(10, 21))), (None, list(range(10, 21)))],
+    [("2.3.1", OF_THE_LOG), ("1.0.2", OF_THE_LOG), ("2.4.0", ALL), (None, ALL)],
 )
 def test_one_hw_a_load_is_left(spark: SparkSession, version: str | None, lines: list[int]) -> None:
     """Of each broker and partition by itself; since 2.4 there is one line a load, and all are left."""

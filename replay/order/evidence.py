@@ -24,7 +24,7 @@ from replay.profile import Profile
 from replay.states.leader import leader_states
 from replay.windows import before, carried, following, so_far, tenure_whole
 from schemas import columns as C
-from schemas.columns import UNKNOWN_OFFSET
+from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 _READ_LATER = (
@@ -44,7 +44,11 @@ _UNMOVED = (
 
 def decided_by_evidence(ordered: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events of `ordered` in the order the responses bear out, with the witnesses that are needed."""
-    undecided = {N.IS_PROVEN_CAUGHT_UP: F.lit(False), N.MAY_HAVE_GROWN_TO: F.lit(None).cast("bigint")}
+    undecided = {
+        N.IS_PROVEN_CAUGHT_UP: F.lit(False),
+        N.HW_IF_WAITED: F.lit(NO_BOUND),
+        N.MAY_HAVE_GROWN_TO: F.lit(None).cast("bigint"),
+    }
     carrying = aboard(ordered.withColumns(undecided), _READ_LATER, _LATER)
     carrying = aboard(aboard(carrying, _OF_REQUESTS, "of_requests"), _OF_RESPONSES, "of_responses")
     states = leader_states(carrying, slots, profile, has_witnesses=False, least_hw=F.col(STATED_HW))

@@ -39,7 +39,8 @@ def with_high_watermark(
     is_unknown = (start < 0) & (risen < F.col(N.EPOCH_START))
     rebuilt = low = high = F.greatest(start, risen)
     if profile.has_outsiders or profile.has_untold_isr:
-        low, high = F.greatest(start, N.RISEN_SURELY), F.greatest(start, N.RISEN_PERHAPS)
+        surely = F.least(N.RISEN_SURELY, N.HW_IF_WAITED)
+        low, high = F.greatest(start, surely), F.greatest(start, N.RISEN_PERHAPS)
     if profile.has_untold_isr:
         low, high = bounds_of_inferred(low, high)
     # What a response told the leader had: something let the HW rise that no line shows, as far as to the LEO maybe.

@@ -34,8 +34,10 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     variables |= unheard(slots)
     # A response is no event of the leader's, and a witness was not where its append is: what follows is what follows
     # the event before.
-    of_leader = F.when(~is_event(N.RESPONSE, EventType.WITNESS), F.col(N.MAY_HAVE_GROWN_TO))
-    variables[N.MAY_HAVE_GROWN_TO] = carried(of_leader, so_far())
+    is_leaders = ~is_event(N.RESPONSE, EventType.WITNESS)
+    variables[N.MAY_HAVE_GROWN_TO] = carried(F.when(is_leaders, F.col(N.MAY_HAVE_GROWN_TO)), so_far())
+    if has_witnesses and profile.has_outsiders:
+        variables[N.HW_IF_WAITED] = carried(F.when(is_leaders, F.col(N.HW_IF_WAITED)), so_far())
     for i in range(slots):
         remote = current(C.REMOTE_LEO, i, has_long_tenures=is_long)
         if has_witnesses:

@@ -20,7 +20,7 @@ from replay.states.starts import START_IS_STATED
 from replay.states.undecided import with_undecided
 from schemas import columns as C
 from schemas import tables as T
-from schemas.columns import UNKNOWN_OFFSET
+from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness
 
 
@@ -43,10 +43,12 @@ def with_high_watermark(
         low, high = F.greatest(start, surely), F.greatest(start, N.RISEN_PERHAPS)
     if profile.has_untold_isr:
         low, high = bounds_of_inferred(low, high)
-    # What a response told the leader had: something let the HW rise that no line shows, as far as to the LEO maybe.
+    # What a response told the leader had: something let the HW rise that no line shows, as far as to the LEO maybe; and
+    # where no line tells how long the log is, nobody knows how far.
     is_told = F.col(N.RISEN_AT_LEAST) > rebuilt
     low = F.greatest(low, N.RISEN_AT_LEAST)
-    high = F.when(low > high, F.greatest(low, C.LOG_END_OFFSET)).otherwise(high)
+    longest = F.when(F.col(C.LOG_END_OFFSET) < 0, NO_BOUND).otherwise(F.col(C.LOG_END_OFFSET))
+    high = F.when(low > high, F.greatest(low, longest)).otherwise(high)
     high = F.when(is_unknown, F.greatest(high, F.col(N.EPOCH_START))).otherwise(
         F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
     )

@@ -102,12 +102,30 @@ def of_an_empty_log(topic: str) -> list[Row]:
     ]  # fmt: skip
 
 
+def of_requests_before_of_a_log(topic: str) -> list[Row]:
+    """The leader begins with 7 records, and requests are logged up to 3 s; then a change at 200 s is told alone."""
+    return [
+        *begun(topic, 7, 5), append(topic, 1 * S, 7, 10), fetch(topic, 2 * S, 2, 10, 5), fetch(topic, 3 * S, 3, 10, 5),
+        becomes(topic, 200 * S, [1, 2]),
+    ]  # fmt: skip
+
+
+def of_an_append_lost_after_silence(topic: str) -> list[Row]:
+    """Requests are logged from 100 s on, but not the append of [30, 40): when it came nobody knows."""
+    return [
+        *begun(topic, 7, 5), append(topic, 100 * S, 20, 30), fetch(topic, 100.1 * S, 2, 25, 18),
+        fetch(topic, 100.2 * S, 3, 30, 18), append(topic, 100.3 * S, 40, 50),
+    ]  # fmt: skip
+
+
 TOPICS = {
     "lines_alone": of_lines_alone,
     "requests_later": of_requests_later,
     "requests_of_members": of_requests_of_members,
     "fetches_later": of_fetches_later,
     "requests_before": of_requests_before,
+    "requests_before_of_a_log": of_requests_before_of_a_log,
+    "append_lost_after_silence": of_an_append_lost_after_silence,
     "alone": lambda topic: begun(topic, 7, 5, isr=[1]),
     "alone_and_heard": lambda topic: [*begun(topic, 7, 5, isr=[1]), append(topic, 100, 7, 10)],
     "of_an_empty_log": of_an_empty_log,
@@ -202,6 +220,24 @@ KNOWN = {
         ("FETCH", 10, 10, 10, 10, "exact"),
         ("WITNESS", 10, 60, 10, 60, "bounded"),
         ("ISR_CHANGE", 10, 60, 10, 60, "bounded"),
+    ],
+    # What is before the silence is as known as ever.
+    "requests_before_of_a_log": [
+        ("BECOME_LEADER", 5, 5, 7, 7, "stated"),
+        ("APPEND", 5, 5, 10, 10, "stated"),
+        ("FETCH", 5, 5, 10, 10, "stated"),
+        ("FETCH", 10, 10, 10, 10, "exact"),
+        ("WITNESS", 10, OPEN, 10, OPEN, "bounded"),
+        ("ISR_CHANGE", 10, OPEN, 10, OPEN, "bounded"),
+    ],
+    # When 3 is heard its leader may have 40 records already: what bounds the rows before is the append after that.
+    "append_lost_after_silence": [
+        ("BECOME_LEADER", 5, 5, 7, 20, "stated"),
+        ("WITNESS", 5, 25, 7, 50, "bounded"),
+        ("APPEND", 5, 25, 30, 50, "bounded"),
+        ("FETCH", 5, 25, 30, 50, "bounded"),
+        ("FETCH", 25, 25, 30, 40, "exact"),
+        ("APPEND", 25, 25, 50, 50, "exact"),
     ],
 }
 """By topic, each event with the bounds of the HW, those of the LEO, and exactness."""

@@ -17,7 +17,7 @@ from replay.high_watermark import holds
 from replay.states.log_ends import DUMPED_END
 from replay.windows import FIRST, LAST, from_here, place, so_far
 from schemas import columns as C
-from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
+from schemas.columns import NO_BOUND
 from schemas.kinds import EventType, Exactness
 
 _REQUESTS = (EventType.APPEND, EventType.FETCH)
@@ -112,11 +112,11 @@ def _limits() -> dict[str, Column]:
 
 def _bounded(limited: DataFrame) -> DataFrame:
     """Return the events with both bounds of LEO and HW, and the low one as the value, where the log is silent."""
-    unsure, unknown, nothing = F.col(N.IS_UNSURE), F.lit(UNKNOWN_OFFSET), F.lit(NO_BOUND)
-    hw_low = F.greatest(C.HIGH_WATERMARK, F.coalesce("hw_low", unknown))
-    leo_low = F.greatest(C.LOG_END_OFFSET, F.coalesce("leo_low", unknown), hw_low)
-    leo_high = F.greatest(F.least(F.coalesce("leo_high", nothing), F.coalesce(DUMPED_END, nothing)), leo_low)
-    hw_high = F.greatest(F.least(F.coalesce("hw_high", nothing), leo_high), hw_low)
+    unsure = F.col(N.IS_UNSURE)
+    hw_low = F.greatest(C.HIGH_WATERMARK, "hw_low")
+    leo_low = F.greatest(C.LOG_END_OFFSET, "leo_low", hw_low)
+    leo_high = F.greatest(F.coalesce(F.least("leo_high", DUMPED_END), F.lit(NO_BOUND)), leo_low)
+    hw_high = F.greatest(F.least("hw_high", leo_high), hw_low)
     exactness = F.when(hw_low == hw_high, Exactness.STATED.value).otherwise(Exactness.BOUNDED.value)
     values = {
         C.HIGH_WATERMARK: hw_low, C.HIGH_WATERMARK_LOW: hw_low, C.HIGH_WATERMARK_HIGH: hw_high, C.EXACTNESS: exactness,

@@ -68,17 +68,15 @@ def _may_change(slot: int) -> Column:
     everyone = (EventType.BECOME_LEADER, EventType.ISR_CHANGE, EventType.WITNESS)
     # Of an epoch whose requests nobody logged, followers' own lines tell: `told_replicas`.
     touched = (own | is_event(*everyone)) & ~F.col(N.IS_UNHEARD)
-    assigned = in_mask(F.col(N.ASSIGNED_MASK), slot) & F.get(F.col(SLOTS), F.lit(slot)).isNotNull()
-    return F.when(leads, F.col(LEADER_CHANGES)).otherwise(touched) & assigned
+    return F.when(leads, F.col(LEADER_CHANGES)).otherwise(touched) & in_mask(F.col(N.ASSIGNED_MASK), slot)
 
 
 def _state(slots: int) -> list[Column]:
     """Return the state of the replica in `_WHOSE` after the event: `state`, compared as one, and the lower bounds."""
     slot, leads = F.col(_WHOSE), F.col(N.LEADER_SLOT) == F.col(_WHOSE)
     told, hw, last, proven = (_of_slot(name, slots) for name in (OWN_LEO, OWN_HW, OPEN, BOUND))
-    leo, is_raised = F.greatest(told, proven["least"]), F.coalesce(proven["least"] > told, F.lit(False))
-    unsure = F.col(N.IS_UNSURE) & ~leads
-    open_end = F.coalesce(last["may_be"], F.lit(False))
+    leo, is_raised = F.greatest(told, proven["least"]), proven["least"] > told
+    unsure, open_end = F.col(N.IS_UNSURE), last["may_be"]
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
     leo_high = F.greatest(leo, F.when(open_end, last["leo"]), F.when(is_raised, proven[C.LOG_END_OFFSET]))
     hw_high = F.greatest(clamped, F.when(open_end, last["hw"]), F.when(is_raised, proven[C.HIGH_WATERMARK]))
@@ -100,7 +98,7 @@ def _state(slots: int) -> list[Column]:
     )
     return [
         state.alias("state"),
-        F.when(leads, F.col(C.LOG_END_OFFSET_LOW)).otherwise(leo).alias(C.LOG_END_OFFSET_LOW),
+        leo.alias(C.LOG_END_OFFSET_LOW),
         F.when(leads, F.col(C.HIGH_WATERMARK_LOW)).otherwise(told_less).alias(C.HIGH_WATERMARK_LOW),
     ]
 

@@ -9,16 +9,16 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.kinds import FileKind
+from sources.created_anew import SINCE, UNTIL, has_no_id
 
 UNKNOWN_TOPIC_ID = "unknown topic id"
-SINCE, UNTIL = "since", "until"
 
 
 def topic_ids(*changes: DataFrame) -> DataFrame:
     """One row a topic id: its name, and from when to when the name meant it; the first id of a name has no start."""
     seen = reduce(DataFrame.unionByName, [c.select(C.TOPIC, C.TOPIC_ID, C.EVENT_TIME) for c in changes])
     first_seen = (
-        seen.where((F.col(C.TOPIC) != "") & (F.col(C.TOPIC_ID) != ""))
+        seen.where((F.col(C.TOPIC) != "") & ~has_no_id())
         .groupBy(C.TOPIC_ID)
         .agg(F.min(C.TOPIC).alias(C.TOPIC), F.min(C.EVENT_TIME).alias("first_seen"))
     )

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from sources import metadata_rows, segment_rows, server_log
+from sources.created_anew import created_anew
 from sources.earlier import Earlier
 from sources.fetch_epochs import with_forgotten_epochs
 from sources.fetch_sessions import fetch_rows
@@ -43,7 +44,9 @@ def resolved(
     changes, stated, metadata = _told(parsed, checkpointed, redaction)
     changes, stated = with_isr_commits(changes, all_settings), with_one_hw_a_load(stated, all_settings)
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
-    ids = settled(topic_ids(*[earlier.and_now(table, frame) for table, frame in of_topics]))
+    told = [earlier.and_now(table, frame) for table, frame in of_topics]
+    ids = topic_ids(*told)
+    ids = settled(ids.unionByName(created_anew(ids, *told[:2])))
     at = F.col(C.EVENT_TIME)
     changes, stated = (
         with_topic(changes, ids, at),

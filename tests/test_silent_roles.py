@@ -62,6 +62,44 @@ def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(rebuilt: 
     assert {name: (row["high_watermark"], row["exactness"]) for name, row in begins.items()} == BEGINS
 
 
+CUT = """# Replica 2 takes records and HW 3 from 1, which dies; told to follow 3, it cuts the records off again.
+kafka 2.8.2, protocol 2.4
+1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
+append 3                                   | 1:3  2:?  3:?  hw 0
+2 fetches at 0                             | 1:3  2:0  3:?  hw 0
+3 fetches at 0                             | 1:3  2:0  3:0  hw 0
+2 fetches at 3, at once                    | 1:3  2:3  3:0  hw 0
+3 fetches at 3, at once                    | 1:3  2:3  3:3  hw 3
+append 2                                   | 1:5  2:3  3:3  hw 3
+2 fetches at 3                             | 1:5  2:3  3:3  hw 3  replica 2: leo 5 hw 3
+kill 1                                     | no leader
+3 is elected epoch 1                       | 3:3  1:?  2:?  replica 2: leo 5 hw 3
+2 truncates                                | replica 2: leo 3 hw 3
+2 fetches at 3, at once                    | 3:3  2:3  replica 2: leo 3 hw 0
+"""
+
+
+@asked
+def cut() -> Logs:
+    """No line tells that replica 2 follows in epoch 1, nor with which HW: what it fetches there is all."""
+    landing = dict(combined([tell("cut", CUT)]))
+    landing["leader_changes"] = [row for row in landing["leader_changes"] if row["change_kind"] != "become_follower"]
+    landing["broker_statements"] = [row for row in landing["broker_statements"] if row["kind"] not in SILENT]
+    return logs_of([tell("cut", CUT)], 3, landing)
+
+
+def test_whether_a_hw_was_taken_the_next_leaders_first_fetch_does_not_tell(rebuilt: Rebuilt) -> None:
+    """It tells the LEO, 3, which replica 2 has cut its log to or had all along; its HW is 3, or still 0."""
+    assert tell("cut", CUT).disputes == []
+    asked_again = next(
+        row for row in rebuilt[cut]["cut"].replica
+        if (row["replica_id"], row["leader_epoch"], row["remote_log_end_offset"]) == (2, 1, 3)
+    )  # fmt: skip
+
+    assert (asked_again["log_end_offset"], asked_again["exactness"]) == (3, "bounded")
+    assert (asked_again["high_watermark_low"], asked_again["high_watermark_high"]) == (0, 3)
+
+
 MUTANTS = (
     Mutant(start_fold._start, "F.coalesce(stated, rebuilt, ", "F.coalesce(stated, ",
            "no role carries its HW into the next"),

@@ -29,10 +29,12 @@ BOUND = "bound"
 """struct per slot: a LEO that it has at least, told or proven by a witness; the leader's LEO and HW of that time."""
 OPEN = "open"
 """struct per slot: what the replica has if it took its last response: nothing tells, until something does."""
+OPEN_HW = "open_hw"
+"""struct per slot: the same of its HW, of which its next fetch may tell nothing, but how long its log is."""
 LEADER_CHANGES = "leader_changes"
 """boolean: the event changes what the leader has."""
-_LEO_NOW, _HW_NOW, _IS_LEFT_OPEN = "leo_now", "hw_now", "is_left_open"
-"""What the event tells of the replica whose it is: bigint, NULL if nothing; and whether it leaves it open."""
+_LEO_NOW, _HW_NOW, _IS_LEFT_OPEN, _MAY_BE_TAKEN = "leo_now", "hw_now", "is_left_open", "may_be_taken"
+"""What the event tells of the replica whose it is: bigint, NULL if nothing; whether it is open, and its HW for long."""
 _OF_LEADER = (
     N.TENURE, C.LEADER_EPOCH, N.INCARNATION, N.ISR_MASK, N.ASSIGNED_MASK, C.LOG_END_OFFSET, C.HIGH_WATERMARK,
     C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
@@ -48,7 +50,7 @@ _SHOWN = (
 
 
 def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the events with `own_leo_<slot>`, `own_hw_<slot>` and `open_<slot>`, and `leader_changes`."""
+    """Return the events with `own_leo_<slot>`, `own_hw_<slot>`, `open_<slot>`, `open_hw_<slot>`; `leader_changes`."""
     in_order = history(has_returns=profile.has_returns)
     so_far = in_order.rowsBetween(FIRST, NOW)
     differs = ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))
@@ -73,9 +75,16 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         # What a witness proves is the least that it has: whether it took its last response, and has more, stays open.
         tells = is_event_of(i, N.RESPONSE) | leo.isNotNull()
         columns[slot_column(OPEN, i)] = carried(F.when(tells, said), so_far)
+        hw_said = F.struct((own & F.col(_MAY_BE_TAKEN)).alias("may_be"), F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"))
+        tells_hw = (is_event_of(i, N.RESPONSE) | hw.isNotNull()) & F.lit(profile.has_controllers_requests)
+        # Where no ZooKeeper was, a line tells with what a follower began: never any, which costs nothing.
+        open_hw = F.when(tells_hw, hw_said)
+        columns[slot_column(OPEN_HW, i)] = carried(open_hw, so_far) if profile.has_controllers_requests else open_hw
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")
-    return ashore(carrying.withColumns(columns), passengers, "passengers").drop(_NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN)
+    return ashore(carrying.withColumns(columns), passengers, "passengers").drop(
+        _NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN, _MAY_BE_TAKEN
+    )  # fmt: skip
 
 
 def _comes_before_it() -> Column:
@@ -100,6 +109,8 @@ def _with_what_is_told(known: DataFrame) -> DataFrame:
             .when(response & taken, hw_taken())
             .otherwise(hw_of_empty()),
             _IS_LEFT_OPEN: response & ~taken,
+            # Records came, and under another leader it may have cut them before it fetched again: nothing tells.
+            _MAY_BE_TAKEN: response & ~taken & F.col(N.IS_TAKEN),
         }
     )
 

@@ -12,7 +12,7 @@ from replay.events.leaderships import LOADED_HW
 from replay.names import slot_column
 from replay.passengers import unpacked
 from replay.profile import Profile
-from replay.states.own_states import BOUND, LEADER_CHANGES, OPEN, OWN_HW, OWN_LEO, with_own_state
+from replay.states.own_states import BOUND, LEADER_CHANGES, OPEN, OPEN_HW, OWN_HW, OWN_LEO, with_own_state
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND
@@ -74,13 +74,14 @@ def _may_change(slot: int) -> Column:
 def _state(slots: int) -> list[Column]:
     """Return the state of the replica in `_WHOSE` after the event: `state`, compared as one, and the lower bounds."""
     slot, leads = F.col(_WHOSE), F.col(N.LEADER_SLOT) == F.col(_WHOSE)
-    told, hw, last, proven = (_of_slot(name, slots) for name in (OWN_LEO, OWN_HW, OPEN, BOUND))
+    told, hw, last, last_hw, proven = (_of_slot(it, slots) for it in (OWN_LEO, OWN_HW, OPEN, OPEN_HW, BOUND))
     leo, is_raised = F.greatest(told, proven["least"]), proven["least"] > told
-    unsure, open_end = F.col(N.IS_UNSURE), last["may_be"]
+    unsure, open_end, open_hw = F.col(N.IS_UNSURE), last["may_be"], last_hw["may_be"]
     clamped = F.when(leo >= 0, F.least(hw, leo)).otherwise(hw)
     leo_high = F.greatest(leo, F.when(open_end, last["leo"]), F.when(is_raised, proven[C.LOG_END_OFFSET]))
-    hw_high = F.greatest(clamped, F.when(open_end, last["hw"]), F.when(is_raised, proven[C.HIGH_WATERMARK]))
-    told_less = F.when(open_end, F.least(clamped, last["hw"])).otherwise(clamped)
+    perhaps = F.when(open_end, last["hw"]).when(open_hw, F.least(last_hw["hw"], leo))
+    hw_high = F.greatest(clamped, perhaps, F.when(is_raised, proven[C.HIGH_WATERMARK]))
+    told_less = F.least(clamped, perhaps)
 
     def high(bound: str, of_follower: Column) -> Column:
         return F.when(leads, F.col(bound)).when(unsure, NO_BOUND).otherwise(of_follower)
@@ -92,7 +93,7 @@ def _state(slots: int) -> list[Column]:
         clamped.alias(C.HIGH_WATERMARK),
         F.coalesce(F.getbit(F.col(N.ISR_MASK), slot) != 0, F.lit(False)).alias(C.IN_ISR),
         F.col(C.LEADER_EPOCH),
-        _exactness(leads, open_end | unsure | is_raised).alias(C.EXACTNESS),
+        _exactness(leads, open_end | open_hw | unsure | is_raised).alias(C.EXACTNESS),
         high(C.LOG_END_OFFSET_HIGH, leo_high).alias(C.LOG_END_OFFSET_HIGH),
         high(C.HIGH_WATERMARK_HIGH, hw_high).alias(C.HIGH_WATERMARK_HIGH),
     )

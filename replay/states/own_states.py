@@ -7,7 +7,7 @@ is the smaller of the HW it was told and its LEO after the append, and not below
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, WindowSpec
 from pyspark.sql import functions as F
 
 from replay import names as N
@@ -17,7 +17,7 @@ from replay.events.leaderships import LOADED_HW
 from replay.events.responses import hw_of_empty, hw_taken
 from replay.names import slot_column
 from replay.passengers import aboard, ashore
-from replay.profile import Profile
+from replay.profile import Profile, Truncation
 from replay.windows import FIRST, NOW, carried, history
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -75,16 +75,24 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         # What a witness proves is the least that it has: whether it took its last response, and has more, stays open.
         tells = is_event_of(i, N.RESPONSE) | leo.isNotNull()
         columns[slot_column(OPEN, i)] = carried(F.when(tells, said), so_far)
-        hw_said = F.struct((own & F.col(_MAY_BE_TAKEN)).alias("may_be"), F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"))
-        tells_hw = (is_event_of(i, N.RESPONSE) | hw.isNotNull()) & F.lit(profile.has_controllers_requests)
-        # Where no ZooKeeper was, a line tells with what a follower began: never any, which costs nothing.
-        open_hw = F.when(tells_hw, hw_said)
-        columns[slot_column(OPEN_HW, i)] = carried(open_hw, so_far) if profile.has_controllers_requests else open_hw
+        columns[slot_column(OPEN_HW, i)] = _open_hw(i, hw, so_far, profile)
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")
     return ashore(carrying.withColumns(columns), passengers, "passengers").drop(
         _NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN, _MAY_BE_TAKEN
     )  # fmt: skip
+
+
+def _open_hw(slot: int, hw: Column, so_far: WindowSpec, profile: Profile) -> Column:
+    """Return `open_hw` of the replica in `slot`, whose HW an event tells as `hw`.
+
+    Since 2.6 a line tells with which HW a follower began: who truncates by what fetches tell is asked nothing, at no cost.
+    """
+    is_newer = profile.truncation is Truncation.FETCH_DIVERGENCE
+    tells = F.lit(not is_newer) & (is_event_of(slot, N.RESPONSE) | hw.isNotNull())
+    may_be = (F.col(N.SLOT) == slot) & F.col(_MAY_BE_TAKEN)
+    said = F.when(tells, F.struct(may_be.alias("may_be"), F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw")))
+    return said if is_newer else carried(said, so_far)
 
 
 def _comes_before_it() -> Column:

@@ -17,8 +17,8 @@ import cluster.operations
 import cluster.upkeep  # noqa: F401 - declares them
 from cluster.capture import capture as run_scenario
 from cluster.capture import lasting
-from cluster.distribution import DEFAULT_VERSION, resolve
 from cluster.errors import ClusterError
+from cluster.releases import DEFAULT_VERSION, resolve
 from cluster.scenario import SCENARIOS
 from jobs.command import debug_option, options, run
 from jobs.errors import CouldNotRunError

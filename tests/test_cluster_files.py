@@ -12,13 +12,14 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from cluster.brokers import Cluster, new_cluster_id
-from cluster.distribution import Distribution, _dependencies, find_java, resolve
+from cluster.distribution import Distribution
 from cluster.dumps import dump_segments, leader_epoch_checkpoints
 from cluster.errors import ClusterError
 from cluster.logging_config import TRACED, log4j_properties
 from cluster.node import Node
 from cluster.node_folder import NodeFolder
 from cluster.ports import PORTS, free_ports
+from cluster.releases import _dependencies, find_java, resolve
 from cluster.settings import (
     broker_properties,
     controller_properties,

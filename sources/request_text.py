@@ -13,6 +13,7 @@ text once, as the step before left it. What is no such text becomes no JSON eith
 | `record_set=FileRecords(size=129, …)`                     | `"recordsSizeInBytes":129`                            |
 | `record_set=FileRecords(…, start=5, end=9)` (up to 2.3)   | `"recordsStart":5,"recordsEnd":9`                     |
 | `record_set=[]` (up to 2.3)                               | `"recordsSizeInBytes":0`                              |
+| `session_id=7,epoch=2` (FETCH v7 and v8)                  | `"sessionId":7,"sessionEpoch":2`                      |
 | `_tagged_fields={0={epoch=3,end_offset=7}}` (FETCH v12)   | `"divergingEpoch":{"epoch":3,"endOffset":7}`          |
 | `partitionSizes=[orders-0=70]` (PRODUCE, at TRACE alone)  | `"topicData":[…]` with acks=0, which has no response  |
 | `rack_id`, `error_message`, `record_errors`               | nothing: they may hold whatever somebody wrote there  |
@@ -51,6 +52,7 @@ STEPS = (
     (r"(?s)record_set=\w+\(size=(\d+), .*?\)(?=\}|,_tagged_fields=)", "records_size_in_bytes=$1"),
     (r"(?s)record_set=FileRecords\(file=.*?, start=(\d+), end=(\d+)\)(?=\})", "records_start=$1,records_end=$2"),
     (r"record_set=\[\](?=\})", "records_size_in_bytes=0"),
+    (r"(session_id=-?\d+,)epoch=", "$1session_epoch="),
     (r",_tagged_fields=\{\}", ""),
     (
         r"_tagged_fields=\{0=(\{epoch=-?\d+,end_offset=-?\d+\})(?:, \d+=\{[^{}]*\})*\}",

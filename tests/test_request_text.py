@@ -23,7 +23,7 @@ pytestmark = pytest.mark.spark
 EXAMPLES = examples("requests.txt")
 PRODUCE, FULL_FETCH, FETCH = (EXAMPLES[place][0] for place in (0, 1, 2))
 FETCH_V12 = EXAMPLES[7][0]
-FETCH_OF_2_3, LEADER_AND_ISR_OF_2_3 = EXAMPLES[-2][0], EXAMPLES[-1][0]
+FETCH_OF_2_3, LEADER_AND_ISR_OF_2_3 = EXAMPLES[-3][0], EXAMPLES[-2][0]
 ASKED, ANSWERED = "{acks=-1,timeout=30000,numPartitions=1}", re.search(r"response:(\{.*\}) from", PRODUCE)[1]  # type: ignore[index]
 AT_TRACE = "{acks=0,timeout=30000,partitionSizes=[my_orders.v-2-0=70,clicks-11=80]}"
 REFUSED = "record_errors=[{batch_index=0,batch_index_error_message=bad, {it}}],error_message=One, {or} more"

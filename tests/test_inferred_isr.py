@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from replay.profile import Profile
 from tests.engine import by_topic, each_by_its_own, profile, replayed
+from tests.literal_lines import append, fetch, line, told_of_brokers
 from tests.pairs import outside, paired
 from tests.twin.histories import combined, history
 
@@ -15,20 +17,54 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from tests.pairs import Pair
+    from tests.twin.histories import History
 
 SEEDS = range(40)
 MOST_REPLICAS = 6
-REQUESTS = ("produce_events", "fetch_events")
+LAGGARD = "laggard"
+Row = dict[str, Any]
+
+
+def of_laggard(topic: str) -> list[Row]:
+    """3 was caught up once, and asks every second, far behind; 2 has everything. At 16 s a line tells that 3 is out."""
+    asked = [
+        row
+        for s in range(1, 16)
+        for row in (fetch(topic, s * 1_000, 2, 100, 9 + s), fetch(topic, s * 1_000 + 10, 3, 10 + s, 9 + s))
+    ]
+    return [
+        append(topic, 10, 0, 10), fetch(topic, 20, 2, 10, 0), fetch(topic, 30, 3, 10, 0), append(topic, 100, 10, 100),
+        *asked, line(topic, 16_000, change_kind="isr_updated", leader_id=1, isr=[1, 2], partition_epoch=1),
+        append(topic, 16_500, 100, 110), fetch(topic, 17_000, 2, 110, 100),
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
-def compared(spark: SparkSession) -> list[Pair]:
+def drawn() -> list[History]:
+    """Random histories."""
+    return [history(seed) for seed in SEEDS]
+
+
+@pytest.fixture(scope="module")
+def leaders(spark: SparkSession, drawn: list[History]) -> dict[str, list[Row]]:
+    """What is rebuilt from requests alone, of the histories and of a story."""
+    rules = {each.name: profile(each) for each in drawn} | {LAGGARD: Profile(lag_time_ms=10_000)}
+    told = combined(drawn)
+    rows = of_laggard(LAGGARD)
+    landing = {
+        "produce_events": [*told["produce_events"], *[row for row in rows if "base_offset" in row]],
+        "fetch_events": [*told["fetch_events"], *[row for row in rows if "fetch_offset" in row]],
+        "leader_changes": [row for row in rows if "change_kind" in row],
+    } | told_of_brokers([LAGGARD])
+    spoken = replace(each_by_its_own(rules), has_untold_isr=True)
+    with replayed(spark, landing, MOST_REPLICAS, spoken) as timelines:
+        return by_topic(timelines.leader_timeline)
+
+
+@pytest.fixture(scope="module")
+def compared(drawn: list[History], leaders: dict[str, list[Row]]) -> list[Pair]:
     """Of random histories: the twin's row of a request, and the one rebuilt from requests alone."""
-    drawn = [history(seed) for seed in SEEDS]
-    spoken = replace(each_by_its_own({each.name: profile(each) for each in drawn}), has_untold_isr=True)
-    requests = {name: rows for name, rows in combined(drawn).items() if name in REQUESTS}
-    with replayed(spark, requests, MOST_REPLICAS, spoken) as timelines:
-        return paired(drawn, by_topic(timelines.leader_timeline))
+    return paired(drawn, leaders)
 
 
 @pytest.mark.spark
@@ -49,3 +85,13 @@ def test_the_inferred_isr_says_so_and_is_useful(compared: list[Pair]) -> None:
     assert all(made["is_isr_inferred"] for _, _, made in compared)
     assert exact > len(compared) / 4
     assert same > len(compared) / 4
+
+
+@pytest.mark.spark
+def test_a_laggard_may_be_out_once_the_lag_time_has_passed(leaders: dict[str, list[Row]]) -> None:
+    """The HW is then up to what the others have; when a line tells the ISR it is exact again."""
+    told = {row["event_time"].second: row for row in leaders[LAGGARD]}
+
+    bounds = {second: (row["high_watermark_low"], row["high_watermark_high"]) for second, row in told.items()}
+    assert (bounds[10], bounds[11], bounds[16]) == ((19, 20), (20, 100), (100, 100))
+    assert [row["exactness"] for row in leaders[LAGGARD] if not row["is_isr_inferred"]] == ["exact"] * 3

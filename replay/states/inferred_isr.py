@@ -82,6 +82,5 @@ def _is_waited_for(slot: int) -> Column:
     first append, which tells the leader's LEO.
     """
     fetch, caught_up = F.col(slot_column("last_fetch", slot)), F.col(slot_column(N.CAUGHT_UP_MS, slot))
-    is_there = F.coalesce(fetch["next_us"] - fetch["us"] <= QUIET_US, F.lit(False))
-    shown = F.coalesce(caught_up > F.col("appended_ms"), F.lit(False))
+    is_there, shown = fetch["next_us"] - fetch["us"] <= QUIET_US, caught_up > F.col("appended_ms")
     return follows(slot) & in_mask(F.col(N.ISR_MASK), slot) & is_there & shown

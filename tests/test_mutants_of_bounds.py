@@ -33,7 +33,7 @@ OF_WITNESSES = (
         "a witness proves all that was asked for",
     ),
     Mutant(unheard.with_possible_rise, " | (raised > 0)", "", "after a witness nothing is missing"),
-    Mutant(replica_rows._state, "open_end | unsure | is_raised", "open_end | unsure", "what a witness proves is all"),
+    Mutant(replica_rows._state, "open_hw | unsure | is_raised", "open_hw | unsure", "what a witness proves is all"),
     Mutant(replica_rows._state, "F.when(is_raised, proven[C.LOG_END_OFFSET])", "leo", "it has no more than is proven"),
     Mutant(
         next_fetches.with_next_fetches,

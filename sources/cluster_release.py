@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -9,12 +11,20 @@ from schemas import columns as C
 from sources.broker_settings import KAFKA_VERSION
 
 
-def is_of_release(settings: DataFrame, of_apache: str, of_confluent: str, name: str) -> DataFrame:
-    """One row: `name`, whether the latest version in `settings` is one of these (patterns); false where none is told.
+class Releases(NamedTuple):
+    """Some releases, as patterns of what brokers print: Confluent Platform counts its own (`5.4.0-ccs` is 2.4)."""
 
-    Confluent Platform counts its own releases, and its brokers print those (`5.4.0-ccs` is 2.4).
-    """
+    of_apache: str
+    of_confluent: str
+
+
+UP_TO_2_3 = Releases(r"^(?:0\.|1\.|2\.[0-3](?:\.|$))", r"^5\.[0-3](?:\.|$).*-(?:ccs|ce)")
+FROM_2_1_TO_2_4 = Releases(r"^2\.[1-4](?:\.|$)", r"^5\.[1-4](?:\.|$).*-(?:ccs|ce)")
+
+
+def is_of_release(settings: DataFrame, releases: Releases, name: str) -> DataFrame:
+    """One row: `name`, whether the latest version in `settings` is one of these; false where none is told."""
     latest = F.max_by(C.VALUE, F.coalesce(C.EVENT_TIME, F.timestamp_seconds(F.lit(0))))
     version = settings.where(F.col(C.NAME) == KAFKA_VERSION).agg(latest.alias("version"))
-    is_one = F.col("version").rlike(of_confluent) | F.col("version").rlike(of_apache)
+    is_one = F.col("version").rlike(releases.of_confluent) | F.col("version").rlike(releases.of_apache)
     return version.select(F.coalesce(is_one, F.lit(False)).alias(name))

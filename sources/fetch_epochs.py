@@ -11,17 +11,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from sources.cluster_release import is_of_release
+from sources.cluster_release import FROM_2_1_TO_2_4, is_of_release
 
 _FORGETS = "forgets"
 """bool: the cluster's sessions forget epochs."""
-_OF_APACHE = r"^2\.[1-4](\.|$)"
-_OF_CONFLUENT = r"^5\.[1-4](\.|$).*-(ccs|ce)"
 
 
 def with_forgotten_epochs(fetches: DataFrame, settings: DataFrame) -> DataFrame:
     """Rows of `fetch_events`, without the leader epoch where the latest version in `settings` did not look at it."""
-    forgets = is_of_release(settings, _OF_APACHE, _OF_CONFLUENT, _FORGETS)
+    forgets = is_of_release(settings, FROM_2_1_TO_2_4, _FORGETS)
     is_forgotten = F.col(_FORGETS) & (F.col(C.SESSION_EPOCH) > 0)
     epoch = F.when(is_forgotten, C.UNKNOWN_EPOCH).otherwise(F.col(C.LEADER_EPOCH))
     return fetches.crossJoin(F.broadcast(forgets)).withColumn(C.LEADER_EPOCH, epoch).select(*fetches.columns)

@@ -12,9 +12,8 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.kinds import ChangeKind
-from sources.cluster_release import is_of_release
+from sources.cluster_release import UP_TO_2_3, is_of_release
 
-OF_APACHE, OF_CONFLUENT = r"^(?:0\.|1\.|2\.[0-3](?:\.|$))", r"^5\.[0-3](?:\.|$).*-(?:ccs|ce)"
 _IS_AT_ONCE = "is_at_once"
 _PROPOSALS = [kind.value for kind in (ChangeKind.ISR_SHRINK_PROPOSED, ChangeKind.ISR_EXPAND_PROPOSED)]
 
@@ -26,7 +25,7 @@ def with_isr_commits(changes: DataFrame, settings: DataFrame) -> DataFrame:
     """
     kind = F.col(C.CHANGE_KIND)
     is_proposed = kind.isin(_PROPOSALS)
-    at_once = is_of_release(settings, OF_APACHE, OF_CONFLUENT, _IS_AT_ONCE)
+    at_once = is_of_release(settings, UP_TO_2_3, _IS_AT_ONCE)
     known = changes.crossJoin(F.broadcast(at_once))
     is_of_isr = F.col(_IS_AT_ONCE) & (is_proposed | (kind == ChangeKind.ISR_CHANGE_REJECTED.value))
     in_order = Window.partitionBy(C.TOPIC, C.PARTITION, C.BROKER_ID, is_of_isr).orderBy(

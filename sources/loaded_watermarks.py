@@ -12,8 +12,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.kinds import StatementKind
-from sources.cluster_release import is_of_release
-from sources.isr_commits import OF_APACHE, OF_CONFLUENT
+from sources.cluster_release import UP_TO_2_3, is_of_release
 
 _SAYS_MORE = "says_more"
 _LINE = (C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
@@ -21,7 +20,7 @@ _LINE = (C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
 
 def with_one_hw_a_load(stated: DataFrame, settings: DataFrame) -> DataFrame:
     """Rows of `broker_statements`, of each load of a log one HW where the latest version in `settings` is up to 2.3."""
-    says_more = is_of_release(settings, OF_APACHE, OF_CONFLUENT, _SAYS_MORE)
+    says_more = is_of_release(settings, UP_TO_2_3, _SAYS_MORE)
     known = stated.crossJoin(F.broadcast(says_more))
     is_hw = _is(StatementKind.LOADED_HW)
     of_log = Window.partitionBy(C.BROKER_ID, C.TOPIC, C.PARTITION, F.when(_is_of_load(), 1).otherwise(0))

@@ -17,8 +17,7 @@ from tests.twin.histories import combined
 
 pytestmark = pytest.mark.spark
 
-STORY = """# Replica 2 has loaded its log, has followed and been told a HW, and leads; its process may end before that.
-kafka 2.8.2, protocol 2.4
+TOLD_THREE = """kafka 2.8.2, protocol 2.4
 1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
 append 3                                   | 1:3  2:?  3:?  hw 0
 2 fetches at 0                             | 1:3  2:0  3:?  hw 0
@@ -27,7 +26,9 @@ append 3                                   | 1:3  2:?  3:?  hw 0
 3 fetches at 3, at once                    | 1:3  2:3  3:3  hw 3
 append 2                                   | 1:5  2:3  3:3  hw 3
 2 fetches at 3                             | 1:5  2:3  3:3  hw 3  replica 2: leo 5 hw 3
-{then}
+"""
+STORY = f"""# Replica 2 has loaded its log, has followed and been told a HW, and leads; its process may end before that.
+{TOLD_THREE}{{then}}
 2 is elected epoch 1                       | 2:5  1:?  3:?
 """
 RESTART = """kill 2                                     | 1:5  hw 3
@@ -62,17 +63,8 @@ def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(rebuilt: 
     assert {name: (row["high_watermark"], row["exactness"]) for name, row in begins.items()} == BEGINS
 
 
-CUT = """# Replica 2 takes records and HW 3 from 1, which dies; told to follow 3, it cuts the records off again.
-kafka 2.8.2, protocol 2.4
-1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
-append 3                                   | 1:3  2:?  3:?  hw 0
-2 fetches at 0                             | 1:3  2:0  3:?  hw 0
-3 fetches at 0                             | 1:3  2:0  3:0  hw 0
-2 fetches at 3, at once                    | 1:3  2:3  3:0  hw 0
-3 fetches at 3, at once                    | 1:3  2:3  3:3  hw 3
-append 2                                   | 1:5  2:3  3:3  hw 3
-2 fetches at 3                             | 1:5  2:3  3:3  hw 3  replica 2: leo 5 hw 3
-kill 1                                     | no leader
+CUT = f"""# Replica 2 takes records and HW 3 from 1, which dies; told to follow 3, it cuts the records off again.
+{TOLD_THREE}kill 1                                     | no leader
 3 is elected epoch 1                       | 3:3  1:?  2:?  replica 2: leo 5 hw 3
 2 truncates                                | replica 2: leo 3 hw 3
 2 fetches at 3, at once                    | 3:3  2:3  replica 2: leo 3 hw 0

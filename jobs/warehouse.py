@@ -23,7 +23,7 @@ from jobs.session import describe
 from schemas import columns as C
 from schemas.tables import Table, searched
 
-SCHEMA_VERSION = "3"
+SCHEMA_VERSION = "4"
 """Bumped when a table of `schemas` gains a column; nothing else may change."""
 _VERSION_PROPERTY = "tidegauge.schema_version"
 

@@ -112,6 +112,7 @@ IS_PARKED              = Field("is_parked",              BOOL, "The fetch waited
 IS_IMPLIED             = Field("is_implied",             BOOL, "Neither request nor response names the partition: the fetch session does.")
 RECORDS_SIZE           = Field("records_size",           LONG, "Bytes of records in the response; -1 where the response omits the partition.")
 RESPONSE_HIGH_WATERMARK     = Field("response_high_watermark",     LONG, "HW in the response; -1 in an error or where the response omits the partition.")
+SESSION_HIGH_WATERMARK      = Field("session_high_watermark",      LONG, "HW the fetch session was told last, by this response or one before it that it omits the partition of: the leader's when it answered; -1 unknown.")
 RESPONSE_LAST_STABLE_OFFSET = Field("response_last_stable_offset", LONG, "LSO in the response; -1 likewise.")
 RESPONSE_LOG_START_OFFSET   = Field("response_log_start_offset",   LONG, "Leader's log start offset in the response; -1 likewise.")
 DIVERGING_EPOCH        = Field("diverging_epoch",        INT,  "Epoch in the response from which the fetcher's log diverges (KIP-595); -1 none.")

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import cast
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.types import ArrayType, StructType
 
 from schemas import columns as C
+from schemas.columns import UNKNOWN_OFFSET
 from sources import request_log
 from sources.fetch_requests import unknown
 from sources.numbered import each_below
-from sources.request_schema import FETCHED_TOPICS
+from sources.request_schema import ANSWERED_PARTITIONS, ANSWERED_TOPICS, FETCHED_TOPICS
 
 FORGOTTEN, LISTED, ANSWERED = 0, 1, 2
 """What names a partition: the request's `forgottenTopicsData`, its `topics`, or the response."""
@@ -69,6 +72,20 @@ def as_if_listed() -> Column:
     )
     topic = F.struct(C.TOPIC, F.col(C.TOPIC_ID).alias("topicId"), F.array(partition).alias("partitions"))
     return F.collect_list(topic).cast(FETCHED_TOPICS)
+
+
+def as_if_answered() -> Column:
+    """Return, of the same rows, what their session was told last of each partition as the topics of one response."""
+    told = F.nullif(C.SESSION_HIGH_WATERMARK, F.lit(UNKNOWN_OFFSET))
+    partition = _filled(ANSWERED_PARTITIONS, partitionIndex=F.col(C.PARTITION), highWatermark=told)
+    named = {"topic": F.col(C.TOPIC), "topicId": F.col(C.TOPIC_ID)}
+    return F.collect_list(_filled(ANSWERED_TOPICS, **named, partitions=F.array(partition)))
+
+
+def _filled(many: ArrayType, **fields: Column) -> Column:
+    """An element of such an array; what is not given is NULL."""
+    names = cast("StructType", many.elementType).fields
+    return F.struct(*[fields.get(it.name, F.lit(None)).cast(it.dataType).alias(it.name) for it in names])
 
 
 def _is(named_by: int) -> Column:

@@ -5,6 +5,9 @@ session all the same (kafka-semantics: an empty `topics` still records each repl
 be requests x partitions rows; an implied fetch asks for the same offset as the one before it and changes nothing but
 *when* the replica was last heard. So of a run of implied fetches only the last is a row: it bounds the run.
 
+A response lists only the partitions with records, an error, or another HW or log start than the session was told last
+(`FetchSession.CachedPartition.maybeUpdateResponseData`). So one that omits a partition tells its HW as well.
+
 Two windows and no join: one along a session's requests, one along what names a partition in a session.
 """
 
@@ -15,7 +18,8 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
-from sources.fetch_names import ANSWER, FORGOTTEN, LISTED, as_if_listed, by_name, states_ids
+from schemas.columns import UNKNOWN_OFFSET
+from sources.fetch_names import ANSWER, ANSWERED, FORGOTTEN, LISTED, as_if_answered, as_if_listed, by_name, states_ids
 from sources.fetch_requests import SESSION, TURN, fetch_requests
 from sources.resolve_topics import with_topic
 
@@ -39,7 +43,7 @@ def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = Non
 
 
 def sessions_so_far(landed: DataFrame) -> DataFrame:
-    """One row a fetch session: its last request, as if that had listed every partition of the session.
+    """One row a fetch session: its last request, as if that had listed every partition of the session, and was answered.
 
     That request has a row of each of them, for the last fetch of a run is a row.
     """
@@ -52,7 +56,11 @@ def sessions_so_far(landed: DataFrame) -> DataFrame:
         .withColumn("is_last", is_last)
         .where("is_last")
         .groupBy(C.BROKER_ID, F.col(C.SESSION_ID).cast("string").alias(SESSION), C.SESSION_EPOCH)
-        .agg(F.first(F.struct(*TURN)).alias("turn"), as_if_listed().alias("listed"))
+        .agg(
+            F.first(F.struct(*TURN)).alias("turn"),
+            as_if_listed().alias("listed"),
+            as_if_answered().alias("answered"),
+        )
         .withColumn("is_new", F.lit(False))
     )
 
@@ -91,12 +99,22 @@ def _with_memory(names: DataFrame) -> DataFrame:
             {
                 "memory": F.last("params", ignorenulls=True).over(so_far),
                 "listed_epoch": F.last(F.when(is_listed, F.col(C.SESSION_EPOCH)), ignorenulls=True).over(so_far),
+                "told": F.last(_told(), ignorenulls=True).over(so_far),
                 "run_end": F.when(next_epoch.isNull(), F.col("final")).otherwise(F.lead("previous").over(in_order)),
                 "is_last_name": next_epoch.isNull() | (next_epoch > F.col(C.SESSION_EPOCH)),
             }
         )
         .where("is_last_name")
         .where((F.col("named_by") != FORGOTTEN) & F.col(f"memory.{C.FETCH_OFFSET}").isNotNull())
+    )
+
+
+def _told() -> Column:
+    """The HW that the session remembers from here on: none after an error, nor of a partition that it forgets."""
+    named_by, answer = F.col("named_by"), F.col("answer")
+    return F.when(named_by == FORGOTTEN, F.lit(UNKNOWN_OFFSET)).when(
+        named_by == ANSWERED,
+        F.when(answer[C.ERROR_CODE] == 0, answer[C.RESPONSE_HIGH_WATERMARK]).otherwise(UNKNOWN_OFFSET),
     )
 
 
@@ -116,6 +134,7 @@ def _fetches(names: DataFrame) -> DataFrame:
             C.BROKER_ID, C.TOPIC_ID, C.TOPIC, C.PARTITION, "memory.*",
             *[F.col("turn")[c].alias(c) for c in TURN],
             *[F.coalesce(said[c], F.lit(0 if c == C.ERROR_CODE else -1)).cast(c.type).alias(c) for c in ANSWER],
+            F.coalesce(F.col("told"), F.lit(UNKNOWN_OFFSET)).alias(C.SESSION_HIGH_WATERMARK),
             (~F.col("names_it") | is_unlisted).alias(C.IS_IMPLIED),
         )
         .withColumn(C.LEADER_EPOCH, _leader_epoch())

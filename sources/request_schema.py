@@ -78,13 +78,10 @@ ANSWERED_PARTITIONS = _many(
     recordsSizeInBytes=LONG, recordSetSizeInBytes=LONG, recordsStart=LONG, recordsEnd=LONG,
 )  # fmt: skip
 
-RESPONSE = _struct(
-    errorCode=INT,
-    sessionId=INT,
-    responses=_many(
-        topic=TEXT, name=TEXT, topicId=TEXT, partitions=ANSWERED_PARTITIONS, partitionResponses=ANSWERED_PARTITIONS
-    ),
+ANSWERED_TOPICS = _many(
+    topic=TEXT, name=TEXT, topicId=TEXT, partitions=ANSWERED_PARTITIONS, partitionResponses=ANSWERED_PARTITIONS
 )
+RESPONSE = _struct(errorCode=INT, sessionId=INT, responses=ANSWERED_TOPICS)
 
 REQUEST_LINE = _struct(
     requestHeader=HEADER, request=REQUEST, response=RESPONSE, connection=TEXT, totalTimeMs=MILLISECONDS,

@@ -47,6 +47,12 @@ def fetch(topic: str, ms: float, replica: int, offset: int, hw: int, local_ms: i
     )  # fmt: skip
 
 
+def omitted(row: Row) -> Row:
+    """The fetch, of a session that was told this HW before: its response leaves the partition out."""
+    told = row["response_high_watermark"]
+    return row | {"session_high_watermark": told, "response_high_watermark": -1, "records_size": -1}
+
+
 def told_of_brokers(clusters: Iterable[str]) -> dict[str, list[Row]]:
     """Of each cluster: min.insync.replicas is 1, and all three brokers are registered and unfenced."""
     setting = {"broker_id": -1, "topic": "", "name": "min.insync.replicas", "value": "1"}

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replay.profile import Profile
-from tests.literal_lines import append, at, begins, fetch, line, told_of_brokers
+from tests.literal_lines import append, at, begins, fetch, line, omitted, told_of_brokers
 from tests.rebuilt import Logs, Rebuilt, asked
 
 pytestmark = pytest.mark.spark
@@ -65,6 +65,12 @@ def pair(
     )
 
 
+def omitting_the_last(rows: dict[str, list[Row]]) -> dict[str, list[Row]]:
+    """The same, but that the last response leaves the partition out: its session had been told that HW."""
+    *others, last = rows["fetch_events"]
+    return rows | {"fetch_events": [*others, omitted(last)]}
+
+
 def of_elected(topic: str) -> dict[str, list[Row]]:
     """A leader begins with 20 records and a HW of 10, and has heard from nobody."""
     stated = {"became_leader_log_end_offset": 20, "became_leader_high_watermark": 10}
@@ -112,6 +118,7 @@ def told() -> dict[str, dict[str, list[Row]]]:
         "first_did": pair("first_did", BEHIND, (3, 20), (2, 20)),
         "is_told": pair("is_told", BEHIND, (3, 20), (2, 20), told=10),
         "is_told_what_was": pair("is_told_what_was", BEHIND, (2, 20), (3, 20), told=5),
+        "session_was_told": omitting_the_last(pair("session_was_told", BEHIND, (3, 20), (2, 20), told=10)),
         "is_told_nothing": pair("is_told_nothing", BEHIND, (3, 20), (2, 20), told=-1),
         "exact_times": pair("exact_times", BEHIND, (3, 20), (2, 20), ms=(100, 100.2), work=(0, 0)),
         "first_is_exact": pair("first_is_exact", BEHIND, (3, 20), (2, 20), ms=(100, 90.2), work=(0, WORK_MS)),
@@ -131,6 +138,7 @@ KNOWN = {
     "first_did": (5, 10, "bounded"),
     "is_told": (10, 10, "exact"),
     "is_told_what_was": (5, 10, "bounded"),
+    "session_was_told": (10, 10, "exact"),
     "is_told_nothing": (5, 10, "bounded"),
     "exact_times": (10, 10, "exact"),
     "first_is_exact": (10, 10, "exact"),

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from replay.profile import Profile
-from tests.literal_lines import append, at, begins, fetch, line, told_of_brokers
+from tests.literal_lines import append, at, begins, fetch, line, omitted, told_of_brokers
 from tests.rebuilt import Logs, Rebuilt, asked
 
 pytestmark = pytest.mark.spark
@@ -56,6 +56,9 @@ def told() -> dict[str, dict[str, list[Row]]]:
                           fetch("earlier", 110, 2, 10, 0), fetch("earlier", 113, 3, 10, 0)),
         "far_earlier": of_ten("far_earlier", fetch("far_earlier", 100, 3, 10, 0), fetch("far_earlier", 101, 2, 10, 0),
                               fetch("far_earlier", 112, 2, 10, 10), fetch("far_earlier", 113, 3, 10, 0)),
+        # A response that omits the partition tells that the HW is still what the session was told.
+        "omitted": of_ten("omitted", fetch("omitted", 100, 3, 10, 0), append("omitted", 105, 10, 20),
+                          fetch("omitted", 110, 2, 10, 0), omitted(fetch("omitted", 113, 3, 10, 0))),
         # What 2 asks for at 113 it has since 110.5, when its fetch at 5 was answered: after the HW rose to 5.
         "heard": of_ten("heard", fetch("heard", 109, 2, 5, 0) | {"response_time": at(110.5)},
                         fetch("heard", 110, 3, 10, 0), fetch("heard", 113, 2, 10, 0)),
@@ -82,6 +85,7 @@ ORDER: Mapping[str, list[Step]] = {
     "far_later": [APPENDED, (2, 0), (2, 0), (3, 10)],
     "earlier": [APPENDED, (3, 0), APPENDED, (3, 0), (2, 10)],
     "far_earlier": [APPENDED, (3, 0), (2, 10), (2, 10), (3, 10)],
+    "omitted": [APPENDED, (3, 0), APPENDED, (3, 0), (2, 10)],
     "heard": [APPENDED, (2, 0), (3, 5), (2, 10)],
     "its_next": [APPENDED, APPENDED, (2, 0), (3, 10), (2, 10), (2, 10)],
     "stated": [(2, 0), (3, 7), (2, 7)],

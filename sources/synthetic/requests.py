@@ -141,6 +141,7 @@ def fetches(lived: DataFrame, forms: Forms) -> DataFrame:
             **dict.fromkeys((C.IS_PARKED, C.IS_IMPLIED), F.lit(False)),
             C.RECORDS_SIZE: comes,
             C.RESPONSE_HIGH_WATERMARK: told,
+            C.SESSION_HIGH_WATERMARK: told,
             C.RESPONSE_LAST_STABLE_OFFSET: told,
             C.RESPONSE_LOG_START_OFFSET: F.when(~diverges, 0).otherwise(UNKNOWN_OFFSET),
             C.DIVERGING_EPOCH: F.when(diverges, F.col(N.E) - 1).otherwise(UNKNOWN_EPOCH),

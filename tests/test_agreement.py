@@ -97,6 +97,17 @@ def test_a_step_within_bounds_is_not_missing(spark: SparkSession) -> None:
     assert agrees(list(found.values()))
 
 
+def test_a_hw_of_a_follower_within_bounds_is_not_missing(spark: SparkSession) -> None:
+    """What lies outside of them is; the bounds of one replica say nothing of another's HW."""
+    between = {"exactness": "bounded", "high_watermark_high": 7}
+    replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 9, 4, **between), state(3, 0, 2, 9, 4))
+    said = truth(spark, *(("follower_hw", 2, b, b, None, hw) for b, hw in ((2, 5), (2, 7), (2, 8), (3, 4), (3, 5))))
+    values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, rows(spark, T.TRUNCATIONS))
+
+    (found,) = summary(values).collect()
+    assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [5, 1, 2, 2, 0]
+
+
 def test_what_was_not_said_or_not_rebuilt_is_told(spark: SparkSession) -> None:
     """A step that is missing, one that is made up, and a truncation nobody rebuilt."""
     found = compared(

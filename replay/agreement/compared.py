@@ -9,7 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.agreement.known_otherwise import AT_MS, EPOCH, VALUE, WHAT, known_otherwise, said, without_epoch
+from replay.agreement.known_otherwise import AT_MS, EPOCH, OF, VALUE, WHAT, known_otherwise, said, without_epoch
 from schemas import columns as C
 from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness, Method, Role
@@ -18,8 +18,8 @@ from schemas.kinds import EventType, Exactness, Method, Role
 def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
     """One row per value that was stated or rebuilt: `OF`, `offset`, `stated_ms`, `rebuilt_ms` (NULL where it was not).
 
-    `is_bounded` tells a value that no line bears witness to: a step of the HW that only a bounded row covers, a remote
-    LEO that a leader heard of just before its process ended.
+    `is_bounded` tells a value that no line bears witness to: a HW, the leader's or a follower's, that only a bounded row
+    covers, a remote LEO that a leader heard of just before its process ended.
 
     `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica); the
     others are the timelines. Internal topics are left out: their statements are not kept.
@@ -30,22 +30,28 @@ def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: D
     otherwise = known_otherwise(truth, leaders).distinct().withColumn("otherwise", F.lit(True))
     known = both.join(otherwise, VALUE, "left")
     compared = known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
-    both_ways = compared.join(_bounds(leaders), EPOCH, "left").join(_last_heard(leaders), EPOCH, "left")
+    bounded = compared.join(_bounds(leaders, replicas), [*map(str, OF)], "left")
+    both_ways = bounded.join(_last_heard(leaders), EPOCH, "left")
     return both_ways.withColumn("is_bounded", _is_bounded() | _was_in_flight()).drop("bounds", "last")
 
 
-def _bounds(leaders: DataFrame) -> DataFrame:
-    """One row per leader epoch with bounded rows: `bounds`, from where to where they reach."""
-    bounded = leaders.where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value)
+def _bounds(leaders: DataFrame, replicas: DataFrame) -> DataFrame:
+    """One row per HW that is somewhere known between bounds only (`OF`): `bounds`, from where to where they reach."""
     reach = F.struct(F.col(C.HIGH_WATERMARK_LOW).alias("low"), F.col(C.HIGH_WATERMARK_HIGH).alias("high"))
-    return bounded.groupBy(*EPOCH).agg(F.collect_set(reach).alias("bounds"))
+
+    def between(rows: DataFrame, what: str, epoch: Column, replica: Column) -> DataFrame:
+        of = (F.lit(what).alias(WHAT), C.TOPIC, C.PARTITION, epoch.alias(C.LEADER_EPOCH), replica.alias(C.REPLICA_ID))
+        bounded = rows.where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value).select(*of, reach.alias("reach"))
+        return bounded.groupBy(*OF).agg(F.collect_set("reach").alias("bounds"))
+
+    of_leaders = between(leaders, "leader_hw", F.col(C.LEADER_EPOCH), F.lit(NO_REPLICA))
+    return of_leaders.unionByName(between(replicas, "follower_hw", F.lit(-1), F.col(C.REPLICA_ID)))
 
 
 def _is_bounded() -> Column:
-    """Return whether the value is a step of the HW that was not rebuilt, but lies within the bounds of some row."""
+    """Return whether the value is a HW that was not rebuilt, but lies within the bounds of some row."""
     within = F.exists("bounds", lambda it: F.col(C.OFFSET).between(it["low"], it["high"]))
-    missing = (F.col(WHAT) == "leader_hw") & F.col("rebuilt_ms").isNull()
-    return missing & F.coalesce(within, F.lit(False))
+    return F.col("rebuilt_ms").isNull() & F.coalesce(within, F.lit(False))
 
 
 def _last_heard(leaders: DataFrame) -> DataFrame:
@@ -109,7 +115,8 @@ def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFr
     entries = leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo")).where("leo >= 0")
     # Of a log that was shorter when it was loaded no such line tells.
     cut_by_lines = cuts.where(F.col(C.METHOD) != Method.RESTART.value)
-    followers = replicas.where((F.col(C.ROLE) == Role.FOLLOWER.value) & (F.col(C.HIGH_WATERMARK) >= 0))
+    is_told = (F.col(C.HIGH_WATERMARK_LOW) == F.col(C.HIGH_WATERMARK_HIGH)) & (F.col(C.HIGH_WATERMARK) >= 0)
+    followers = replicas.where((F.col(C.ROLE) == Role.FOLLOWER.value) & is_told)
     return (
         values(exact, "leader_hw", epoch, F.lit(NO_REPLICA), F.col(C.HIGH_WATERMARK), C.EVENT_TIME)
         .unionByName(values(entries, "remote_leo", epoch, F.col("of"), F.col("leo"), C.EVENT_TIME))

@@ -43,7 +43,7 @@ def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = Non
 
 
 def sessions_so_far(landed: DataFrame) -> DataFrame:
-    """One row a fetch session: its last request, as if that had listed every partition of the session, and was answered.
+    """One row a fetch session: its last request, as if that and its response had named every partition of the session.
 
     That request has a row of each of them, for the last fetch of a run is a row.
     """

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from jobs.keeping import keeping
 from replay.assignment import assignments
@@ -67,6 +69,22 @@ def test_one_rule_diverges_where_the_other_cuts(story: str, outcomes: dict[tuple
 
     assert outcomes[story, "leader_epoch"] == lost | {("CUT", 1, 1, 2)}
     assert outcomes[story, "high_watermark"] == lost | {("DIVERGED", 1, 1, 2)}
+
+
+def test_what_was_told_of_the_high_watermark_is_unsaid(spark: SparkSession) -> None:
+    """By responses, those that omit the partition too, to producers, by the line of a begin: it is of what was."""
+    landed = landed_from(spark, load(SCENARIOS / f"{KEEPS}.txt").landing)
+
+    def told(of: Mapping[str, DataFrame]) -> list[bool]:
+        said = {
+            "fetch_events": ("response_high_watermark >= 0", "session_high_watermark >= 0"),
+            "produce_events": ("acks IS NOT NULL",),
+            "broker_statements": ("kind = 'became_leader_high_watermark'",),
+        }
+        return [not of[table].where(rule).isEmpty() for table, rules in said.items() for rule in rules]
+
+    assert told(landed) == [True] * 4
+    assert told(as_if(landed)) == [False] * 4
 
 
 @pytest.mark.long

@@ -18,7 +18,7 @@ from schemas.kinds import EventType, Exactness, Method, Role
 def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
     """One row per value that was stated or rebuilt: `OF`, `offset`, `stated_ms`, `rebuilt_ms` (NULL where it was not).
 
-    `is_bounded` tells a value that no line bears witness to: a HW, the leader's or a follower's, that only a bounded row
+    `is_bounded` tells a value that no line bears witness to: a HW, of the leader or a follower, that only a bounded row
     covers, a remote LEO that a leader heard of just before its process ended.
 
     `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica); the

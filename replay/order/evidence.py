@@ -29,7 +29,8 @@ from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 _READ_LATER = (
-    N.SHOWN, C.RESPONSE_HIGH_WATERMARK, N.NEW_LOG_START, N.RESPONSE_NS, N.NEXT_FETCH_US, N.FOLLOWER_LEO, N.UNHEARD_OFFSET, N.IS_TAKEN,
+    N.SHOWN, C.RESPONSE_HIGH_WATERMARK, N.NEW_LOG_START, N.RESPONSE_NS, N.NEXT_FETCH_US, N.FOLLOWER_LEO,
+    N.UNHEARD_OFFSET, N.IS_TAKEN,
 )  # fmt: skip
 _LATER = "later"
 """Columns that the second pass reads and not the first."""

@@ -22,8 +22,8 @@ _SAME_EVENT = (*C.on_partition(C.LEADER_EPOCH, C.EVENT_TYPE, C.REPLICA_ID), *C.L
 def as_if(landed: Mapping[str, DataFrame], min_isr: int | None = None) -> dict[str, DataFrame]:
     """Return the landing tables without the brokers' own words on the HW, which bear witness to what was.
 
-    Those are the acknowledgements of acks=all, the HW in responses and that of a leader's begin. With `min_isr`, every
-    topic has it from the beginning on.
+    Those are the acknowledgements of acks=all, the HW that responses tell and that of a leader's begin. With `min_isr`,
+    every topic has it from the beginning on.
     """
     produced, fetched = landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]
     statements = landed[T.BROKER_STATEMENTS.name]
@@ -31,7 +31,9 @@ def as_if(landed: Mapping[str, DataFrame], min_isr: int | None = None) -> dict[s
     changed = {
         **landed,
         T.PRODUCE_EVENTS.name: produced.withColumn(C.ACKS, F.lit(None).cast(C.ACKS.type)),
-        T.FETCH_EVENTS.name: fetched.withColumn(C.RESPONSE_HIGH_WATERMARK, unsaid),
+        T.FETCH_EVENTS.name: fetched.withColumns(
+            dict.fromkeys((C.RESPONSE_HIGH_WATERMARK, C.SESSION_HIGH_WATERMARK), unsaid)
+        ),
         T.BROKER_STATEMENTS.name: statements.where(F.col(C.KIND) != StatementKind.BECAME_LEADER_HW.value),
     }
     if min_isr is not None:

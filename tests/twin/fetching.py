@@ -161,7 +161,8 @@ def _respond(
         is_implied=omitted and fetcher.asked == asked,
         records_size=UNKNOWN if omitted else 100 * len(answer.records),
         response_high_watermark=shown.high_watermark,
-        session_high_watermark=UNKNOWN if answer.error_code else answer.high_watermark, response_last_stable_offset=shown.last_stable_offset,
+        session_high_watermark=UNKNOWN if answer.error_code else answer.high_watermark,
+        response_last_stable_offset=shown.last_stable_offset,
         response_log_start_offset=shown.log_start_offset, diverging_epoch=answer.diverging[0],
         diverging_end_offset=answer.diverging[1],
     )  # fmt: skip

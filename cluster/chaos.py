@@ -1,27 +1,46 @@
-"""Random faults, drawn from a seed: the scenario for a nightly run."""
+"""Random faults, drawn from a seed: the scenarios for a nightly run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from confluent_kafka import KafkaException
 
+from cluster import upheavals
+from cluster.errors import InVainError
 from cluster.scenario import ORDERS, UNCLEAN, scenario
 from cluster.stage import Stage
+
+Faults = Sequence[tuple[int, Callable[[Stage], None]]]
+"""How often, against the others, and what."""
 
 
 @scenario(seconds=120, topics=(ORDERS, UNCLEAN), transactions=True, consumers=True)
 def chaos(stage: Stage) -> None:
     """Faults drawn from the seed, one after the other, until the time is up."""
-    while stage.elapsed < stage.seconds:
-        stage.rest(stage.draw.uniform(0.5, 4))
-        weights, faults = zip(*FAULTS, strict=True)
-        try:
-            stage.draw.choices(faults, weights)[0](stage)
-        except KafkaException as error:  # an election not needed, no leader at the moment: that, too, is chaos
-            stage.note(f"refused: {error}")
+    _break_at_random(stage, FAULTS)
     stage.await_whole()
     stage.rest(3)
+
+
+@scenario(seconds=120, topics=(ORDERS, UNCLEAN), transactions=True, consumers=True)
+def upheaval(stage: Stage) -> None:
+    """As chaos, and worse: two brokers killed, frozen leaders deposed, partitions moved, topics anew, no controller."""
+    _break_at_random(stage, (*FAULTS, *upheavals.FAULTS))
+    stage.await_whole()
+    stage.rest(3)
+
+
+def _break_at_random(stage: Stage, faults: Faults) -> None:
+    """Draw faults by their weights until the time is up."""
+    weights, acts = zip(*faults, strict=True)
+    while stage.elapsed < stage.seconds:
+        stage.rest(stage.draw.uniform(0.5, 4))
+        try:
+            stage.draw.choices(acts, weights)[0](stage)
+        # An election not needed, no leader at the moment, replicas that do not come: that, too, is chaos.
+        except (KafkaException, InVainError) as error:
+            stage.note(f"refused: {error}")
 
 
 def _freeze_one(stage: Stage) -> None:
@@ -75,7 +94,7 @@ def _change_min_isr(stage: Stage) -> None:
     stage.configure_topic(stage.draw.choice(stage.topics).name, {"min.insync.replicas": stage.draw.choice("123")})
 
 
-FAULTS: tuple[tuple[int, Callable[[Stage], None]], ...] = (
+FAULTS: Faults = (
     (4, _freeze_one),
     (2, _freeze_followers),
     (3, _kill_leader),
@@ -85,4 +104,3 @@ FAULTS: tuple[tuple[int, Callable[[Stage], None]], ...] = (
     (1, _delete_records),
     (1, _change_min_isr),
 )
-"""How often, against the others, and what."""

@@ -5,3 +5,7 @@ from __future__ import annotations
 
 class ClusterError(Exception):
     """No Java, no jars, a broker that does not start: the message says which, for a person."""
+
+
+class InVainError(ClusterError):
+    """What a scenario waited for has not come: among random faults that may happen."""

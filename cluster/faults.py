@@ -42,8 +42,10 @@ class Faults(Acts):
     def frozen(self, *brokers: int) -> Iterator[None]:
         """Brokers frozen for as long as the block takes."""
         self.freeze(*brokers)
-        yield
-        self.thaw(*brokers)
+        try:
+            yield
+        finally:
+            self.thaw(*brokers)
 
     def kill(self, broker: int) -> None:
         """SIGKILL."""

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, PartitionMetadata
 
 from cluster.brokers import Cluster
-from cluster.errors import ClusterError
+from cluster.errors import ClusterError, InVainError
 
 ANSWER_SECONDS = 5.0
 PATIENCE_SECONDS = 40.0
@@ -55,7 +55,7 @@ class Watch:
             so_since = (so_since or time.monotonic()) if is_so(self._partition(*of)) else None
             self.cluster.check()
             if time.monotonic() > deadline:
-                raise ClusterError(f"{of[0]}-{of[1]} has waited {PATIENCE_SECONDS:.0f} s for {what}, in vain.")
+                raise InVainError(f"{of[0]}-{of[1]} has waited {PATIENCE_SECONDS:.0f} s for {what}, in vain.")
             time.sleep(POLL_SECONDS)
 
     def await_gone(self, topic: str) -> None:

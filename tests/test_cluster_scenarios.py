@@ -201,9 +201,26 @@ def test_replicas_are_the_leader_and_its_neighbours() -> None:
     assert [CLICKS.replicas(1, brokers) for brokers in (3, 5)] == [[3, 1, 2], [3, 4, 5]]
 
 
-def test_chaos_is_what_its_seed_draws() -> None:
+@pytest.mark.parametrize("name", ["chaos", "upheaval"])
+def test_random_faults_are_what_their_seed_draws(name: str) -> None:
     """The same seed, the same faults; another, others."""
-    chaos = SCENARIOS["chaos"]
+    drawn = SCENARIOS[name]
 
-    assert rehearse(chaos, 7)[0] == rehearse(chaos, 7)[0]
-    assert rehearse(chaos, 7)[0] != rehearse(chaos, 8)[0]
+    assert rehearse(drawn, 7)[0] == rehearse(drawn, 7)[0]
+    assert rehearse(drawn, 7)[0] != rehearse(drawn, 8)[0]
+
+
+def test_every_fault_is_drawn_some_day() -> None:
+    """Of twenty nights, each act of an upheaval is in some."""
+    told = "\n".join(act for seed in range(20) for act in rehearse(SCENARIOS["upheaval"], seed)[0])
+    acts = (
+        "freeze",
+        "kill -9 broker",
+        "kill -9 the controller",
+        "shut down",
+        "reassign",
+        "create topic",
+        "DeleteRecords",
+    )
+
+    assert [act for act in acts if act not in told] == []

@@ -41,6 +41,7 @@ def land(warehouse: Warehouse, landing: Mapping[str, Sequence[Row]], capture_id:
             warehouse.append(table, frame, transaction)
 
 
+@pytest.mark.long
 def test_a_transaction_is_gone_on_with(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The LSO stands where it is written; what the next replay needs to know of transactions is in the mark."""
     told = load(DELIVERIES / f"{STORY}.txt")

@@ -17,7 +17,6 @@ EVENT_US = "event_us"                 # bigint: when the leader handled it, micr
 LOCAL_US = "local_us"                 # bigint: width of the interval [event_us, event_us + local_us] it truly lies in
 RESPONSE_US = "response_us"           # bigint: when the response was built
 RESPONSE_NS = "response_ns"           # bigint: place in the leadership at which the fetcher took it; NULL it was told nothing
-READ_HW = "read_high_watermark"       # bigint: HW the leader had when it answered, as the response or its fetch session tells; -1 unknown
 HEARD_NS = "heard_ns"                 # bigint: the same of the fetcher's response before, in the leadership
 NEXT_FETCH_US = "next_fetch_us"       # bigint: when the same replica fetched next; NULL not again from this leadership
 LOADED_US = "loaded_us"               # array<bigint>: when the fetching replica's process (re)started, by its own clock

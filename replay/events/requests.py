@@ -81,7 +81,8 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             "is_accepted": F.expr(ACCEPTED) | is_recorded,
             C.ERROR_CODE: F.when(is_recorded, DIVERGED).otherwise(F.col(C.ERROR_CODE)),
             N.IS_HEEDED: F.lit(profile.heeds_divergence) & is_diverging,
-            N.READ_HW: F.greatest(C.RESPONSE_HIGH_WATERMARK, C.SESSION_HIGH_WATERMARK),
+            # What the leader had when it answered: a response that omits the partition says no more to its follower.
+            C.RESPONSE_HIGH_WATERMARK: F.greatest(C.RESPONSE_HIGH_WATERMARK, C.SESSION_HIGH_WATERMARK),
             C.RECORDS_SIZE: F.when(F.expr(CLEAN), F.col(C.RECORDS_SIZE)).otherwise(UNKNOWN_OFFSET),
         },
     )

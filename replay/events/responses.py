@@ -53,13 +53,9 @@ def with_responses(decided: DataFrame) -> DataFrame:
         {
             N.EVENT: F.col("step"),
             N.ORDER_NS: F.when(response, F.greatest(N.ORDER_NS, N.RESPONSE_NS)).otherwise(F.col(N.ORDER_NS)),
-            # A fetch has the HW that it found at the leader, its response what the follower is told.
-            C.RESPONSE_HIGH_WATERMARK: F.when(is_event(EventType.FETCH, of=F.col("step")), F.col(N.READ_HW)).otherwise(
-                F.col(C.RESPONSE_HIGH_WATERMARK)
-            ),
             N.STREAM_POS: F.col(N.STREAM_POS) * 2 + F.when(response, 1).otherwise(0),
         }
-    ).drop("step", N.RESPONSE_NS, N.READ_HW)
+    ).drop("step", N.RESPONSE_NS)
 
 
 def hw_taken() -> Column:

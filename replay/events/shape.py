@@ -20,7 +20,6 @@ SHAPE: dict[str, DataType] = {
     N.NEW_LOG_START: LongType(), N.OWN_LOG_START: LongType(),
     C.SESSION_ID: IntegerType(), C.SESSION_EPOCH: IntegerType(),
     N.RESPONSE_US: LongType(), C.IS_PARKED: BooleanType(), C.RESPONSE_HIGH_WATERMARK: LongType(),
-    N.READ_HW: LongType(),
     C.RECORDS_SIZE: LongType(), C.ACKS: IntegerType(), C.ERROR_CODE: IntegerType(), "is_accepted": BooleanType(),
     N.IS_HEEDED: BooleanType(),
 }

@@ -39,7 +39,7 @@ def with_proof_of_catching_up(states: DataFrame, slots: int, profile: Profile, s
     of `leader_states`, `start` the least HW the leadership began with.
     """
     both = _with_both(_with_doubts(states), slots, profile, start)
-    told = F.when(_is_answered() & ~F.col(C.IS_PARKED), F.col(N.READ_HW))
+    told = F.when(_is_answered() & ~F.col(C.IS_PARKED), F.col(C.RESPONSE_HIGH_WATERMARK))
     words = {"word": following("said"), "told": F.max(told).over(so_far())}
     heard = both.withColumn("said", _said()).withColumns(words)
     word, least = F.col("word"), F.greatest(_WAITED, "told")
@@ -59,7 +59,7 @@ def _said() -> Column:
 
     One from purgatory carries the HW of when it was answered: a lower one tells, a higher one may have come meanwhile.
     """
-    told, parted = F.col(N.READ_HW), F.col(_PARTED)
+    told, parted = F.col(C.RESPONSE_HIGH_WATERMARK), F.col(_PARTED)
     # So near to the rise the fetch may as well have come before it.
     after = F.col(N.ORDER_NS) - parted["ns"] > CLOCK_ERROR_US * NS_PER_US
     waited = F.when((told < parted["rose"]) & after, F.lit(True)).when(
@@ -71,8 +71,8 @@ def _said() -> Column:
 
 
 def _is_answered() -> Column:
-    """Return whether the event is a fetch whose response tells a HW."""
-    return is_event(EventType.FETCH) & (F.col(C.ERROR_CODE) == 0) & (F.col(N.READ_HW) >= 0)
+    """Return whether the event is a fetch whose response carries a HW."""
+    return is_event(EventType.FETCH) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.RESPONSE_HIGH_WATERMARK) >= 0)
 
 
 def _with_doubts(states: DataFrame) -> DataFrame:

@@ -1,10 +1,10 @@
 """Order by evidence: what the clock leaves open, the HW in a response decides.
 
-A fetch that is answered at once carries the HW from just before its own update (P:1514), and one that omits the
-partition tells that it was still what the fetch session had been told: wherever the order by the
-clock says otherwise, and the difference is one the clock cannot resolve, the fetch is moved across the event that
-raised the HW. A fetch of an offset comes after the append that brought the leader there, or it would have been out of
-range. What requests prove that no line tells of is in `witnesses`.
+A fetch that is answered at once carries the HW from just before its own update (P:1514), and one whose response omits
+the partition tells that this was still what the fetch session had been told: wherever the order by the clock says
+otherwise, and the difference is one the clock cannot resolve, the fetch is moved across the event that raised the HW. A
+fetch of an offset comes after the append that brought the leader there, or it would have been out of range. What
+requests prove that no line tells of is in `witnesses`.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 _READ_LATER = (
-    N.SHOWN, C.RESPONSE_HIGH_WATERMARK, N.NEW_LOG_START, N.RESPONSE_NS, N.NEXT_FETCH_US, N.FOLLOWER_LEO,
-    N.UNHEARD_OFFSET, N.IS_TAKEN,
+    N.SHOWN, N.NEW_LOG_START, N.RESPONSE_NS, N.NEXT_FETCH_US, N.FOLLOWER_LEO, N.UNHEARD_OFFSET, N.IS_TAKEN,
 )  # fmt: skip
 _LATER = "later"
 """Columns that the second pass reads and not the first."""
-_OF_REQUESTS = (C.BASE_OFFSET, C.ERROR_CODE, N.HEARD_NS, C.IS_PARKED, N.READ_HW, N.LOCAL_US)
+_OF_REQUESTS = (C.BASE_OFFSET, C.ERROR_CODE, N.HEARD_NS, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK, N.LOCAL_US)
 _OF_RESPONSES = (N.RESPONSE_US, C.ACKS, N.NEW_ISR_MASK, N.NEW_ASSIGNED_MASK)
 _UNMOVED = (
-    N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, C.ERROR_CODE, C.IS_PARKED, N.READ_HW,
+    N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, C.ERROR_CODE, C.IS_PARKED, C.RESPONSE_HIGH_WATERMARK,
     N.LOCAL_US, N.EPOCH_START, STATED_HW, N.LEADER_SLOT, N.EVERY_MASK, C.MIN_ISR, C.LOG_END_OFFSET, N.ISR_MASK,
     "highest",
 )  # fmt: skip
@@ -139,7 +138,7 @@ def _with_rises(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
 def _moved_to() -> Column:
     """Return the place an offset not yet appended, or the stated HW, gives a fetch; NULL where it may stay."""
-    stated, append = F.col(N.READ_HW), F.col("next_append")
+    stated, append = F.col(C.RESPONSE_HIGH_WATERMARK), F.col("next_append")
     fetch = is_event(EventType.FETCH)
     immediate = fetch & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0) & (stated >= 0)
     ahead = fetch & is_beyond_log() & F.col(C.FETCH_OFFSET).between(append["base"] + 1, append["leo"])

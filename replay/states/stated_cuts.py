@@ -48,7 +48,8 @@ def _said(statements: DataFrame) -> DataFrame:
     in_order = (C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE, says_why, C.KIND)
     before = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(*in_order).rowsBetween(FIRST, -1)
     says_leo = is_of(*ROLE_LEOS, StatementKind.LOADED_LEO)
-    aims = is_of(StatementKind.TRUNCATION_TARGET, *_TOLD)
+    # A line tells of the one cut that follows it.
+    aims = is_of(StatementKind.TRUNCATION_TARGET, StatementKind.TRUNCATED_TO, *_TOLD)
     said = statements.withColumns(
         {
             "leo_said": carried(F.when(says_leo, F.col(C.OFFSET)), before),

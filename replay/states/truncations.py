@@ -22,7 +22,7 @@ from schemas.kinds import Method, Role, StatementKind
 
 _CLOCKS_APART = "INTERVAL 5 SECONDS"
 """The replica's clock tells of the load, its leaders' of the states before and after."""
-_IS_LOSS = "is_loss"
+_IS_LOSS, _IS_GROWTH = "is_loss", "is_growth"
 _REPLICA = C.REPLICA_KEY
 _CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
 
@@ -34,16 +34,18 @@ def truncations(
 
     `statements` are the landed ones, `states` is `replica_rows.replica_states` with its partitions' keys.
     """
-    rebuilt, stated = _with_losses(_rebuilt(states), statements), stated_cuts(statements, states)
+    stated = stated_cuts(statements, states)
+    rebuilt = _with_what_is_told(_rebuilt(states), statements, stated)
     if settled is not None:
         rebuilt = since_then(rebuilt, settled, has_own_epoch=True)
         stated = since_then(stated, settled, has_own_epoch=False)
-    both = (
+    matched = (
         _numbered(rebuilt, _IS_LOSS)
         .alias("rebuilt")
         .join(_numbered(stated).alias("stated"), [*_REPLICA, C.TO_OFFSET, "number"], "full")
     )
     is_stated = F.coalesce(C.IS_STATED, F.lit(False))
+    both = matched.where(is_stated | ~F.col(_IS_GROWTH))
     by_restart = ~is_stated & (F.col(N.IS_RESTART) | F.col(_IS_LOSS))
 
     def either(first: str, second: str, column: str) -> Column:
@@ -104,18 +106,25 @@ def _rebuilt(states: DataFrame) -> DataFrame:
     ).where((F.col(C.TO_OFFSET) >= 0) & (F.col(C.TO_OFFSET) < F.col(C.FROM_OFFSET)))  # fmt: skip
 
 
-def _with_losses(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:
-    """Return the cuts with `is_loss`: the replica loaded a log of just that length since it was last known longer.
+def _with_what_is_told(rebuilt: DataFrame, statements: DataFrame, stated: DataFrame) -> DataFrame:
+    """Return the cuts with what the replica's lines tell since it was last known longer: `is_loss` and `is_growth`.
 
-    Its unflushed tail was gone (`LogLoader`). In which epoch it then was told its role may be known of no leader.
+    It loaded a log of just that length: its unflushed tail was gone (`LogLoader`). In which epoch it then was told its
+    role may be known of no leader. Or it had cut its log to less than that: from there it is growth, as where the
+    leader's log starts farther on (`AbstractFetcherThread.fetchOffsetAndTruncate`).
     """
     loads = (
         statements.where(is_of(StatementKind.LOADED_LEO))
         .groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), F.col(C.OFFSET).alias(C.TO_OFFSET))
         .agg(F.collect_list(C.EVENT_TIME).alias("loads"))
     )
+    cuts = stated.groupBy(*_REPLICA).agg(F.collect_list(F.struct(C.TO_OFFSET, C.EVENT_TIME)).alias("cuts"))
+    to, at = F.col(C.TO_OFFSET), F.col(C.EVENT_TIME)
     first, last = F.expr(f"since - {_CLOCKS_APART}"), F.expr(f"{C.EVENT_TIME} + {_CLOCKS_APART}")
-    has_loaded = F.exists("loads", lambda at: at.between(first, last))
-    cut_to: list[str] = [*_REPLICA, C.TO_OFFSET]
-    with_loads = rebuilt.join(F.broadcast(loads), cut_to, "left")
-    return with_loads.withColumn(_IS_LOSS, F.coalesce(has_loaded, F.lit(False))).drop("loads", "since")
+    has_loaded = F.exists("loads", lambda loaded: loaded.between(first, last))
+    was_shorter = F.exists("cuts", lambda cut: (cut[C.TO_OFFSET] < to) & cut[C.EVENT_TIME].between(first, at))
+    with_loads = rebuilt.join(F.broadcast(loads), [*map(str, (*_REPLICA, C.TO_OFFSET))], "left")
+    told = with_loads.join(F.broadcast(cuts), [*map(str, _REPLICA)], "left").withColumns(
+        {_IS_LOSS: F.coalesce(has_loaded, F.lit(False)), _IS_GROWTH: F.coalesce(was_shorter, F.lit(False))}
+    )
+    return told.drop("loads", "cuts", "since")

@@ -85,37 +85,6 @@ def test_an_answer_to_what_was_not_listed_carries_the_listed_params(spark: Spark
     assert [(row.error_code, row.leader_epoch) for row in rows] == [(0, 3), (0, 3), (74, -1)]
 
 
-def test_a_response_that_omits_a_partition_tells_that_its_hw_is_the_same(spark: SparkSession, ids: DataFrame) -> None:
-    """Until the session is told otherwise: another HW, an error, after which it has to be told anew, or nothing."""
-    texts = [
-        fetch((0, 0), {0: 10, 1: 20}, {0: {"highWatermark": 9}, 1: {"highWatermark": 20}}, response_session=5),
-        fetch((5, 1), {0: 11}),
-        fetch((5, 2), {0: 12}, {0: {"highWatermark": 11, "recordsSizeInBytes": 0}}, forgotten=[1]),
-        fetch((5, 3)),
-        fetch((5, 4), {0: 12, 1: 20}, {0: {"highWatermark": -1, "errorCode": 74}}),
-        fetch((5, 5), {0: 12}),
-    ]
-
-    def told(rows: list[Row]) -> list[tuple[int, int, int]]:
-        return [(row.partition, row.session_epoch, row.session_high_watermark) for row in rows]
-
-    whole = [
-        (0, 0, 9),
-        (1, 0, 20),
-        (0, 1, 9),
-        (1, 1, 20),
-        (0, 2, 11),
-        (0, 3, 11),
-        (0, 4, -1),
-        (1, 4, -1),
-        (0, 5, -1),
-        (1, 5, -1),
-    ]
-    assert told(fetched(spark, ids, texts)) == whole
-    first = fetch_rows(parse(frame(spark, texts[:3]), "UTC"), ids)
-    assert told(fetched(spark, ids, texts[3:], landed=first)) == [it for it in whole if it[1] >= 3]
-
-
 def test_a_forgotten_partition_is_fetched_until_then(spark: SparkSession, ids: DataFrame) -> None:
     """Forgotten at epoch 3, the run ends at 2; it may come back."""
     rows = fetched(

@@ -40,6 +40,7 @@ def _bounds(leaders: DataFrame, replicas: DataFrame) -> DataFrame:
     reach = F.struct(F.col(C.HIGH_WATERMARK_LOW).alias("low"), F.col(C.HIGH_WATERMARK_HIGH).alias("high"))
 
     def between(rows: DataFrame, what: str, epoch: Column, replica: Column) -> DataFrame:
+        """One row per HW of these rows that is bounded somewhere."""
         of = (F.lit(what).alias(WHAT), C.TOPIC, C.PARTITION, epoch.alias(C.LEADER_EPOCH), replica.alias(C.REPLICA_ID))
         bounded = rows.where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value).select(*of, reach.alias("reach"))
         return bounded.groupBy(*OF).agg(F.collect_set("reach").alias("bounds"))

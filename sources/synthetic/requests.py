@@ -108,6 +108,10 @@ def _lost_before(forms: Forms) -> Column:
     return at([0, *(epoch.loses for epoch in forms.scenario.epochs)], F.col(N.E))
 
 
+_TOLD_ALIKE = (C.RESPONSE_HIGH_WATERMARK, C.SESSION_HIGH_WATERMARK, C.RESPONSE_LAST_STABLE_OFFSET)
+"""Each response names its partition, and there are no transactions."""
+
+
 def fetches(lived: DataFrame, forms: Forms) -> DataFrame:
     """One row per follower's fetch: accepted, or told that its log diverges."""
     fetched = each_fetch(lived, forms).withColumn("diverges", F.lit(False))
@@ -140,9 +144,7 @@ def fetches(lived: DataFrame, forms: Forms) -> DataFrame:
             C.ERROR_CODE: F.lit(0),
             **dict.fromkeys((C.IS_PARKED, C.IS_IMPLIED), F.lit(False)),
             C.RECORDS_SIZE: comes,
-            C.RESPONSE_HIGH_WATERMARK: told,
-            C.SESSION_HIGH_WATERMARK: told,
-            C.RESPONSE_LAST_STABLE_OFFSET: told,
+            **dict.fromkeys(_TOLD_ALIKE, told),
             C.RESPONSE_LOG_START_OFFSET: F.when(~diverges, 0).otherwise(UNKNOWN_OFFSET),
             C.DIVERGING_EPOCH: F.when(diverges, F.col(N.E) - 1).otherwise(UNKNOWN_EPOCH),
             C.DIVERGING_END_OFFSET: F.when(diverges, F.col(N.BEGIN)).otherwise(UNKNOWN_OFFSET),

@@ -11,7 +11,7 @@ from cluster.errors import InVainError
 from cluster.scenario import ORDERS, UNCLEAN, scenario
 from cluster.stage import Stage
 
-Faults = Sequence[tuple[int, Callable[[Stage], None]]]
+Weighted = Sequence[tuple[int, Callable[[Stage], None]]]
 """How often, against the others, and what."""
 
 
@@ -19,20 +19,16 @@ Faults = Sequence[tuple[int, Callable[[Stage], None]]]
 def chaos(stage: Stage) -> None:
     """Faults drawn from the seed, one after the other, until the time is up."""
     _break_at_random(stage, FAULTS)
-    stage.await_whole()
-    stage.rest(3)
 
 
 @scenario(seconds=120, topics=(ORDERS, UNCLEAN), transactions=True, consumers=True)
 def upheaval(stage: Stage) -> None:
     """As chaos, and worse: two brokers killed, frozen leaders deposed, partitions moved, topics anew, no controller."""
     _break_at_random(stage, (*FAULTS, *upheavals.FAULTS))
-    stage.await_whole()
-    stage.rest(3)
 
 
-def _break_at_random(stage: Stage, faults: Faults) -> None:
-    """Draw faults by their weights until the time is up."""
+def _break_at_random(stage: Stage, faults: Weighted) -> None:
+    """Draw faults by their weights until the time is up; in the end all is well again."""
     weights, acts = zip(*faults, strict=True)
     while stage.elapsed < stage.seconds:
         stage.rest(stage.draw.uniform(0.5, 4))
@@ -41,6 +37,8 @@ def _break_at_random(stage: Stage, faults: Faults) -> None:
         # An election not needed, no leader at the moment, replicas that do not come: that, too, is chaos.
         except (KafkaException, InVainError) as error:
             stage.note(f"refused: {error}")
+    stage.await_whole()
+    stage.rest(3)
 
 
 def _freeze_one(stage: Stage) -> None:
@@ -94,7 +92,7 @@ def _change_min_isr(stage: Stage) -> None:
     stage.configure_topic(stage.draw.choice(stage.topics).name, {"min.insync.replicas": stage.draw.choice("123")})
 
 
-FAULTS: Faults = (
+FAULTS: Weighted = (
     (4, _freeze_one),
     (2, _freeze_followers),
     (3, _kill_leader),

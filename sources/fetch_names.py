@@ -14,7 +14,7 @@ from schemas.columns import UNKNOWN_OFFSET
 from sources import request_log
 from sources.fetch_requests import unknown
 from sources.numbered import each_below
-from sources.request_schema import ANSWERED_PARTITIONS, ANSWERED_TOPICS, FETCHED_TOPICS
+from sources.request_schema import ANSWERED_TOPICS, FETCHED_TOPICS
 
 FORGOTTEN, LISTED, ANSWERED = 0, 1, 2
 """What names a partition: the request's `forgottenTopicsData`, its `topics`, or the response."""
@@ -63,29 +63,34 @@ def states_ids() -> Column:
 
 def as_if_listed() -> Column:
     """Return, of rows that each have a partition's topic and params, all of them as the topics of one request."""
-    partition = F.struct(
-        C.PARTITION,
-        F.col(C.CURRENT_LEADER_EPOCH).alias("currentLeaderEpoch"),
-        F.col(C.FETCH_OFFSET).alias("fetchOffset"),
-        F.col(C.LAST_FETCHED_EPOCH).alias("lastFetchedEpoch"),
-        F.col(C.LOG_START_OFFSET).alias("logStartOffset"),
+    return _topics(
+        FETCHED_TOPICS,
+        partition=F.col(C.PARTITION),
+        currentLeaderEpoch=F.col(C.CURRENT_LEADER_EPOCH),
+        fetchOffset=F.col(C.FETCH_OFFSET),
+        lastFetchedEpoch=F.col(C.LAST_FETCHED_EPOCH),
+        logStartOffset=F.col(C.LOG_START_OFFSET),
     )
-    topic = F.struct(C.TOPIC, F.col(C.TOPIC_ID).alias("topicId"), F.array(partition).alias("partitions"))
-    return F.collect_list(topic).cast(FETCHED_TOPICS)
 
 
 def as_if_answered() -> Column:
     """Return, of the same rows, what their session was told last of each partition as the topics of one response."""
     told = F.nullif(C.SESSION_HIGH_WATERMARK, F.lit(UNKNOWN_OFFSET))
-    partition = _filled(ANSWERED_PARTITIONS, partitionIndex=F.col(C.PARTITION), highWatermark=told)
-    named = {"topic": F.col(C.TOPIC), "topicId": F.col(C.TOPIC_ID)}
-    return F.collect_list(_filled(ANSWERED_TOPICS, **named, partitions=F.array(partition)))
+    return _topics(ANSWERED_TOPICS, partitionIndex=F.col(C.PARTITION), highWatermark=told)
 
 
-def _filled(many: ArrayType, **fields: Column) -> Column:
-    """An element of such an array; what is not given is NULL."""
-    names = cast("StructType", many.elementType).fields
-    return F.struct(*[fields.get(it.name, F.lit(None)).cast(it.dataType).alias(it.name) for it in names])
+def _topics(many: ArrayType, **of_partition: Column) -> Column:
+    """All rows as such topics, of one partition each; what is not given is NULL."""
+    topic = cast("StructType", many.elementType)
+    partitions = cast("ArrayType", topic["partitions"].dataType)
+    partition = _filled(cast("StructType", partitions.elementType), **of_partition)
+    return F.collect_list(
+        _filled(topic, topic=F.col(C.TOPIC), topicId=F.col(C.TOPIC_ID), partitions=F.array(partition))
+    )
+
+
+def _filled(struct: StructType, **fields: Column) -> Column:
+    return F.struct(*[fields.get(it.name, F.lit(None)).cast(it.dataType).alias(it.name) for it in struct])
 
 
 def _is(named_by: int) -> Column:

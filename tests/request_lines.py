@@ -12,6 +12,7 @@ from pyspark.sql.types import StructField, StructType
 
 from schemas.kinds import FileKind
 from sources.outcomes import LINE_COLUMNS
+from sources.resolve_topics import topic_ids
 
 START = datetime(2026, 11, 21, 10, 0, 0)  # noqa: DTZ001 - a log line has no zone
 ORDERS_ID = "N5Izty95RDOz9nNout7QOQ"
@@ -32,6 +33,11 @@ def frame(spark: SparkSession, texts: Iterable[str], broker_id: int = 1) -> Data
     schema = StructType([StructField(str(c), c.type) for c in LINE_COLUMNS])
     rows = [("request.log", n, broker_id, FileKind.REQUEST_LOG.value, text) for n, text in enumerate(texts, 1)]
     return spark.createDataFrame(rows, schema)
+
+
+def ids_of(spark: SparkSession, *created: tuple[str, str, datetime | None]) -> DataFrame:
+    """Topic ids as ingest knows them: of each topic its name, its id, and when that is told."""
+    return topic_ids(spark.createDataFrame([*created], "topic string, topic_id string, event_time timestamp"))
 
 
 def line(api: str, request: Json, response: Json | str, *, at: int = 0, version: int = 18, **times: float) -> str:

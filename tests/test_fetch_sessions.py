@@ -16,9 +16,8 @@ from schemas import columns as C
 from schemas.tables import FETCH_EVENTS
 from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
-from sources.resolve_topics import topic_ids
 from tests.captured import Tables
-from tests.request_lines import ORDERS_ID, fetch, frame, line
+from tests.request_lines import ORDERS_ID, fetch, frame, ids_of, line
 
 pytestmark = pytest.mark.spark
 
@@ -26,8 +25,7 @@ pytestmark = pytest.mark.spark
 @pytest.fixture
 def ids(spark: SparkSession) -> DataFrame:
     """The one topic id of these tests."""
-    schema = "topic string, topic_id string, event_time timestamp"
-    return topic_ids(spark.createDataFrame([("orders", ORDERS_ID, None)], schema))
+    return ids_of(spark, ("orders", ORDERS_ID, None))
 
 
 def fetched(spark: SparkSession, ids: DataFrame, texts: list[str], landed: DataFrame | None = None) -> list[Row]:

@@ -14,9 +14,8 @@ from sources.fetch_sessions import fetch_rows
 from sources.leader_and_isr_requests import leader_and_isr_rows
 from sources.produce_requests import produce_rows
 from sources.request_log import COMPLETED, parse
-from sources.resolve_topics import topic_ids
 from tests.log_lines import examples
-from tests.request_lines import fetch, frame
+from tests.request_lines import fetch, frame, ids_of
 
 pytestmark = pytest.mark.spark
 
@@ -80,7 +79,7 @@ def test_rows_are_made_of_them(spark: SparkSession) -> None:
 
 def test_records_of_2_3_are_as_long_as_their_part_of_the_file(spark: SparkSession) -> None:
     """Where they begin and end in it is told, and no size; of a response without any, neither."""
-    no_ids = topic_ids(spark.createDataFrame([], "topic string, topic_id string, event_time timestamp"))
+    no_ids = ids_of(spark)
     rows = fetch_rows(parse(frame(spark, [FETCH_OF_2_3]), "UTC"), no_ids).collect()
 
     assert {row.topic: row.records_size for row in rows} == {"orders": 2918 - 2738, "__consumer_offsets": 0}

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Row, SparkSession
 
 from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
-from sources.resolve_topics import topic_ids
-from tests.request_lines import ORDERS_ID, fetch, frame
+from tests.request_lines import ORDERS_ID, fetch, frame, ids_of
 from tests.test_fetch_sessions import fetched
 
 pytestmark = pytest.mark.spark
 
 
-@pytest.fixture
-def ids(spark: SparkSession) -> DataFrame:
-    """The one topic id of these lines."""
-    schema = "topic string, topic_id string, event_time timestamp"
-    return topic_ids(spark.createDataFrame([("orders", ORDERS_ID, None)], schema))
-
-
-def test_a_response_that_omits_a_partition_tells_that_its_hw_is_the_same(spark: SparkSession, ids: DataFrame) -> None:
+def test_a_response_that_omits_a_partition_tells_that_its_hw_is_the_same(spark: SparkSession) -> None:
     """Until the session is told otherwise: another HW, an error, after which it has to be told anew, or nothing."""
+    ids = ids_of(spark, ("orders", ORDERS_ID, None))
     texts = [
         fetch((0, 0), {0: 10, 1: 20}, {0: {"highWatermark": 9}, 1: {"highWatermark": 20}}, response_session=5),
         fetch((5, 1), {0: 11}),

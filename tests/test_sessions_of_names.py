@@ -9,8 +9,7 @@ from pyspark.sql import SparkSession
 
 from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
-from sources.resolve_topics import topic_ids
-from tests.request_lines import ORDERS_ID, START, fetch, frame
+from tests.request_lines import ORDERS_ID, START, fetch, frame, ids_of
 
 ANEW = "Bq3Zb1xkQbO0cY1WJ8nN5w"
 """The id of `orders` from 20 ms on."""
@@ -35,7 +34,7 @@ def test_a_topic_created_anew_takes_the_place_of_the_one_before_it(
 ) -> None:
     """A session of names has one `orders`; one of ids has both, until it forgets the first."""
     created = [("orders", ORDERS_ID, START), ("orders", ANEW, START + timedelta(milliseconds=20))]
-    ids = topic_ids(spark.createDataFrame(created, "topic string, topic_id string, event_time timestamp"))
+    ids = ids_of(spark, *created)
 
     rows = fetch_rows(parse(frame(spark, texts), "UTC"), ids).collect()
 

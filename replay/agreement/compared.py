@@ -38,15 +38,17 @@ def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: D
 def _bounds(leaders: DataFrame, replicas: DataFrame) -> DataFrame:
     """One row per HW that is somewhere known between bounds only (`OF`): `bounds`, from where to where they reach."""
     reach = F.struct(F.col(C.HIGH_WATERMARK_LOW).alias("low"), F.col(C.HIGH_WATERMARK_HIGH).alias("high"))
+    rows = (C.EXACTNESS, reach.alias("reach"))
+    of_leaders = leaders.select(*_of("leader_hw", F.col(C.LEADER_EPOCH), F.lit(NO_REPLICA)), *rows)
+    of_followers = replicas.select(*_of("follower_hw", F.lit(C.UNKNOWN_EPOCH), F.col(C.REPLICA_ID)), *rows)
+    bounded = of_leaders.unionByName(of_followers).where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value)
+    return bounded.groupBy(*OF).agg(F.collect_set("reach").alias("bounds"))
 
-    def between(rows: DataFrame, what: str, epoch: Column, replica: Column) -> DataFrame:
-        """One row per HW of these rows that is bounded somewhere."""
-        of = (F.lit(what).alias(WHAT), C.TOPIC, C.PARTITION, epoch.alias(C.LEADER_EPOCH), replica.alias(C.REPLICA_ID))
-        bounded = rows.where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value).select(*of, reach.alias("reach"))
-        return bounded.groupBy(*OF).agg(F.collect_set("reach").alias("bounds"))
 
-    of_leaders = between(leaders, "leader_hw", F.col(C.LEADER_EPOCH), F.lit(NO_REPLICA))
-    return of_leaders.unionByName(between(replicas, "follower_hw", F.lit(-1), F.col(C.REPLICA_ID)))
+def _of(what: str, epoch: Column, replica: Column) -> tuple[Column, ...]:
+    """Return the columns `OF` of a timeline's rows."""
+    of_partition = (F.lit(what).alias(WHAT), F.col(C.TOPIC), F.col(C.PARTITION))
+    return (*of_partition, epoch.cast("int").alias(C.LEADER_EPOCH), replica.alias(C.REPLICA_ID))
 
 
 def _is_bounded() -> Column:
@@ -106,12 +108,10 @@ def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFr
     def values(rows: DataFrame, what: str, epoch: Column, replica: Column, offset: Column, time: str) -> DataFrame:
         """One row per value: what it is, of which partition, epoch and replica, the offset, and when."""
         public = rows.where(~F.col(C.TOPIC).startswith("__"))
-        return public.select(
-            F.lit(what).alias(WHAT), C.TOPIC, C.PARTITION, epoch.cast("int").alias(C.LEADER_EPOCH),
-            replica.alias(C.REPLICA_ID), offset.alias(C.OFFSET), (F.unix_micros(time) / 1000).alias(AT_MS),
-        )  # fmt: skip
+        at_ms = F.unix_micros(time) / 1000
+        return public.select(*_of(what, epoch, replica), offset.alias(C.OFFSET), at_ms.alias(AT_MS))
 
-    epoch, any_epoch = F.col(C.LEADER_EPOCH), F.lit(-1)
+    epoch, any_epoch = F.col(C.LEADER_EPOCH), F.lit(C.UNKNOWN_EPOCH)
     exact = leaders.where((F.col(C.EXACTNESS) != Exactness.BOUNDED.value) & (F.col(C.HIGH_WATERMARK) >= 0))
     entries = leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo")).where("leo >= 0")
     # Of a log that was shorter when it was loaded no such line tells.

@@ -35,7 +35,7 @@ def truncations(
     `statements` are the landed ones, `states` is `replica_rows.replica_states` with its partitions' keys.
     """
     stated = stated_cuts(statements, states)
-    rebuilt = _with_what_is_told(_rebuilt(states), statements, stated)
+    rebuilt = _with_what_is_told(_rebuilt(states), statements)
     if settled is not None:
         rebuilt = since_then(rebuilt, settled, has_own_epoch=True)
         stated = since_then(stated, settled, has_own_epoch=False)
@@ -106,25 +106,28 @@ def _rebuilt(states: DataFrame) -> DataFrame:
     ).where((F.col(C.TO_OFFSET) >= 0) & (F.col(C.TO_OFFSET) < F.col(C.FROM_OFFSET)))  # fmt: skip
 
 
-def _with_what_is_told(rebuilt: DataFrame, statements: DataFrame, stated: DataFrame) -> DataFrame:
+def _with_what_is_told(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:
     """Return the cuts with what the replica's lines tell since it was last known longer: `is_loss` and `is_growth`.
 
     It loaded a log of just that length: its unflushed tail was gone (`LogLoader`). In which epoch it then was told its
     role may be known of no leader. Or it had cut its log to less than that: from there it is growth, as where the
     leader's log starts farther on (`AbstractFetcherThread.fetchOffsetAndTruncate`).
     """
-    loads = (
-        statements.where(is_of(StatementKind.LOADED_LEO))
-        .groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), F.col(C.OFFSET).alias(C.TO_OFFSET))
-        .agg(F.collect_list(C.EVENT_TIME).alias("loads"))
+    said = statements.where(is_of(StatementKind.LOADED_LEO, StatementKind.TRUNCATED_TO))
+    by_replica = said.groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
+        F.collect_list(F.struct(is_of(StatementKind.LOADED_LEO).alias("is_load"), C.OFFSET, C.EVENT_TIME)).alias("said")
     )
-    cuts = stated.groupBy(*_REPLICA).agg(F.collect_list(F.struct(C.TO_OFFSET, C.EVENT_TIME)).alias("cuts"))
     to, at = F.col(C.TO_OFFSET), F.col(C.EVENT_TIME)
     first, last = F.expr(f"since - {_CLOCKS_APART}"), F.expr(f"{C.EVENT_TIME} + {_CLOCKS_APART}")
-    has_loaded = F.exists("loads", lambda loaded: loaded.between(first, last))
-    was_shorter = F.exists("cuts", lambda cut: (cut[C.TO_OFFSET] < to) & cut[C.EVENT_TIME].between(first, at))
-    with_loads = rebuilt.join(F.broadcast(loads), [*map(str, (*_REPLICA, C.TO_OFFSET))], "left")
-    told = with_loads.join(F.broadcast(cuts), [*map(str, _REPLICA)], "left").withColumns(
+
+    def loaded_it(line: Column) -> Column:
+        return line["is_load"] & (line[C.OFFSET] == to) & line[C.EVENT_TIME].between(first, last)
+
+    def cut_to_less(line: Column) -> Column:
+        return ~line["is_load"] & (line[C.OFFSET] < to) & line[C.EVENT_TIME].between(first, at)
+
+    has_loaded, was_shorter = F.exists("said", loaded_it), F.exists("said", cut_to_less)
+    told = rebuilt.join(F.broadcast(by_replica), [*map(str, _REPLICA)], "left").withColumns(
         {_IS_LOSS: F.coalesce(has_loaded, F.lit(False)), _IS_GROWTH: F.coalesce(was_shorter, F.lit(False))}
     )
-    return told.drop("loads", "cuts", "since")
+    return told.drop("said", "since")

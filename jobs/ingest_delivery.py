@@ -22,6 +22,7 @@ from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
 from sources.landing import land
 from sources.lines import read_lines
 from sources.log4j import in_kafkas_layout
+from sources.parted_lines import with_parts_joined
 from sources.source_file import SourceFile
 from sources.streams import with_brokers_of_streams
 
@@ -49,6 +50,7 @@ def _lines(warehouse: Warehouse, delivery: Delivery, files: Sequence[SourceFile]
     def read(some: Sequence[SourceFile]) -> DataFrame:
         streams = {file.name: file.streams for file in some if file.broker_id == NO_REPLICA}
         lines = with_brokers_of_streams(read_lines(warehouse.spark, some), streams)
+        lines = with_parts_joined(lines, some)
         return in_kafkas_layout(lines, delivery.layout, has_objects=any(file.has_objects for file in some))
 
     copies = consoles(files, delivery.files)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
 from expectations.views import RULE_VIEWS
 from jobs.warehouse import Warehouse
 from replay.views.catalog import VIEWS, View
@@ -14,14 +17,22 @@ from schemas.tables import ALL_TABLES, Table
 def register_views(
     warehouse: Warehouse, views: Iterable[View] = (*VIEWS, *RULE_VIEWS)
 ) -> list[Table | View | Function]:
-    """Register each table that is there, and each view and function of such, under its name; all that is registered."""
+    """Register each table that is there, and each view and function of such, under its name; all that is registered.
+
+    They are to be read: DELETE, UPDATE, MERGE or INSERT of such a name is refused.
+    """
     present = [table for table in ALL_TABLES if warehouse.has(table)]
     derived = [view for view in views if set(view.of) <= set(present)]
     for table in present:
-        warehouse.read(table).createOrReplaceTempView(table.name)
+        _to_read(warehouse.read(table)).createOrReplaceTempView(table.name)
     for view in derived:
-        view.make(*map(warehouse.read, view.of)).createOrReplaceTempView(view.name)
+        _to_read(view.make(*map(warehouse.read, view.of))).createOrReplaceTempView(view.name)
     functions = [function for function in FUNCTIONS if set(function.of) <= set(present)]
     for function in functions:
         warehouse.spark.sql(function.sql)
     return [*present, *derived, *functions]
+
+
+def _to_read(frame: DataFrame) -> DataFrame:
+    """Return the same rows: Delta changes a table through a view of nothing but its scan, and a filter is more."""
+    return frame.where(F.lit(True))

@@ -62,6 +62,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
         seen = replace(seen, has_future_logs=sighting.has_future_logs, has_objects=sighting.has_objects)
+        seen = replace(seen, has_parts=sighting.has_parts)
         seen = replace(seen, streams=sighting.streams.of_brokers)
     told_by_name = is_told_by_name(kind, name, head)
     return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines, is_told_by_name=told_by_name)

@@ -20,14 +20,15 @@ from pyspark.sql import functions as F
 
 _NEXT = r"(?=\{\"|\[?\d{4}-\d\d-\d\d[ T])"
 """The begin of a line as its broker wrote it."""
-_ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
+ISO = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d{1,9})?(?:Z|[+-]\d\d:?\d\d)"
+"""A time as a runtime or a syslog writes it."""
 _BY_RUNTIME = (
-    rf"{_ISO} (?:std(?:out|err) [FP] |{_NEXT})"
+    rf"{ISO} (?:std(?:out|err) [FP] |{_NEXT})"
     r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6,9}(?:Z|[+-]\d\d:\d\d) "
 )
 _BY_COMPOSE = rf"[\w.-]+ +\| (?:(?=\s)|{_NEXT})"
 _BY_POD = r"\[pod/[^\]\s]+\] "
-BY_SYSLOG_TIME = rf"(?:<\d{{1,3}}>)?(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{_ISO})"
+BY_SYSLOG_TIME = rf"(?:<\d{{1,3}}>)?(?:[A-Z][a-z]{{2}} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)?|{ISO})"
 _BY_SYSLOG = (
     rf"{BY_SYSLOG_TIME} \S+ "
     rf"(?:[^\s\[]+\[\d+\]: |[^\s\[]+: (?:(?=\t)|{_NEXT}))"

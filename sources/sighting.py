@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from sources.json_lines import bytes_unpacked
+from sources.parted_lines import is_part
 from sources.streams import Streams
 
 PREFIX_BYTES = 240
@@ -50,6 +51,8 @@ class Sighting:
         self.streams = Streams()
         self.has_objects = False
         """Whether some line was within JSON."""
+        self.has_parts = False
+        """Whether some line goes on in the next one (`sources.parted_lines`)."""
         self._rest = b""
         self._length = self.longest_line = self.lines = 0
         self._heads: set[bytes] = set()
@@ -94,6 +97,7 @@ class Sighting:
 
     def _as_written(self, text: bytes) -> bytes:
         line = bytes_unpacked(text)
+        self.has_parts = self.has_parts or is_part(text)
         self.has_objects = self.has_objects or not text.endswith(line)
         return line
 

@@ -37,6 +37,8 @@ class SourceFile:
     """Whether its lines name a log that is being copied to another disk of its broker."""
     has_objects: bool = False
     """Whether some of its lines are JSON objects, with the broker's line within."""
+    has_parts: bool = False
+    """Whether a container's runtime cut some of its lines."""
     longest_line: int = 0
     """Bytes of its longest line."""
     lines: int = 0

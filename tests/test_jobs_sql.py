@@ -67,6 +67,22 @@ def test_a_long_result_is_cut_and_says_so(lake: str, capsys: pytest.CaptureFixtu
     assert "first" not in whole.err
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "DELETE FROM incidents",
+        "UPDATE incidents SET evidence = ''",
+        "INSERT INTO incidents SELECT * FROM incidents",
+        "INSERT OVERWRITE incidents SELECT * FROM incidents LIMIT 1",
+        "MERGE INTO incidents t USING (SELECT 'i0' AS id) s ON t.incident_id = s.id WHEN MATCHED THEN DELETE",
+    ],
+)
+def test_a_table_is_there_to_be_read(spark: SparkSession, lake: str, statement: str) -> None:
+    """What would change it could not run, and has not."""
+    assert ask(lake, statement) == ExitCode.COULD_NOT_RUN
+    assert Warehouse(spark, lake).read(INCIDENTS).count() == 3
+
+
 def test_a_wrong_statement_could_not_run(lake: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A column that is not there: code 3 and Spark's own first line."""
     assert ask(lake, "SELECT nothing FROM incidents") == ExitCode.COULD_NOT_RUN

@@ -143,17 +143,20 @@ def reached() -> Column:
     return F.when(ended, F.transform_values(NEXT_ROLES, lambda _, role: role["leo"]))
 
 
-def told_next(next_fetch: Column, next_fetch_us: Column, next_epoch: Column, profile: Profile) -> tuple[Column, Column]:
+def told_next(then: Column, profile: Profile) -> tuple[Column, Column]:
     """Return the replica's LEO that is told next after a fetch, and when: by its next fetch, or by its role if first.
 
     A response of the old leader may still come in after the line of a follower's role (`ReplicaManager.applyDelta`
     stops its fetcher later): its first fetch in that epoch then asks for more. Where fetches state no epoch, those of a
-    follower that was told of a new one late are served in it, before it takes its role.
+    follower that was told of a new one late are served in it, before it takes its role: two clocks tell that, or that
+    it asks the same process for less than it had in that role. By epochs it has nothing to truncate there.
     """
-    role = F.col(N.NEXT_ROLE)
-    is_before_it = (role["epoch"] == next_epoch) & (next_fetch_us + CLOCKS_APART_US < role["us"])
+    role, asked = F.col(N.NEXT_ROLE), then[C.FETCH_OFFSET]
+    keeps_all = (then[N.TENURE] == F.col(N.TENURE)) & (F.lit(profile.truncation) != Truncation.HIGH_WATERMARK.value)
+    by_clocks = then["us"] + CLOCKS_APART_US < role["us"]
+    is_before_it = (role["epoch"] == then[C.LEADER_EPOCH]) & (by_clocks | (keeps_all & (asked < role["leo"])))
     told_late = ~F.lit(profile.fetches_state_epoch) & is_before_it
-    is_first = F.coalesce((role["epoch"] <= next_epoch) & ~told_late, role.isNotNull())
-    asked_more = F.when(~role["leads"] & (role["epoch"] == next_epoch), next_fetch)
-    leo = F.when(is_first, F.greatest(role["leo"], asked_more)).otherwise(next_fetch)
-    return leo, F.when(is_first, role["us"]).otherwise(next_fetch_us)
+    is_first = F.coalesce((role["epoch"] <= then[C.LEADER_EPOCH]) & ~told_late, role.isNotNull())
+    asked_more = F.when(~role["leads"] & (role["epoch"] == then[C.LEADER_EPOCH]), asked)
+    leo = F.when(is_first, F.greatest(role["leo"], asked_more)).otherwise(asked)
+    return leo, F.when(is_first, role["us"]).otherwise(then["us"])

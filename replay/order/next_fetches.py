@@ -39,7 +39,7 @@ def with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
     ).withColumn(N.UNHEARD_OFFSET, F.when(fetch, unheard_offset(F.col("then"))).otherwise(UNKNOWN_OFFSET))
     then = F.col("then")
     goes_on = F.coalesce(_is_of_same(then), F.lit(False))
-    next_leo, told_us = told_next(then[C.FETCH_OFFSET], then["us"], then[C.LEADER_EPOCH], profile)
+    next_leo, told_us = told_next(then, profile)
     has_ended = _restarts(told_us)
     known = seen.withColumns(
         {

@@ -55,15 +55,21 @@ def _with_next(logs: Column, it: Column) -> Column:
 def _contacts(states: DataFrame) -> DataFrame:
     """One row per leadership and replica that led it or fetched from it: `leads`, how far its log then reached at most.
 
-    `start` is the LEO with which the leadership began.
+    `start` is the LEO with which the leadership began. A fetch from beyond its leader's log tells that the replica has
+    not truncated to it yet: 2.8.0 records such (`Profile.records_divergence`).
     """
     fetched = is_event(EventType.FETCH, N.RESPONSE)
+    diverges = fetched & (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.FETCH_OFFSET) > F.col(C.LOG_END_OFFSET))
     whose = F.when(fetched, F.col(N.SLOT)).otherwise(F.col(N.LEADER_SLOT)).alias(N.SLOT)
     start = F.max(N.EPOCH_START)
-    return states.groupBy(*N.LEADERSHIP, whose).agg(
-        F.bool_or(~fetched).alias("leads"),
-        F.max(C.LOG_END_OFFSET).alias("came_to"),
-        F.when(start >= 0, start).otherwise(F.lit(BEYOND)).alias("start"),
+    return (
+        states.where(~F.coalesce(diverges, F.lit(False)))
+        .groupBy(*N.LEADERSHIP, whose)
+        .agg(
+            F.bool_or(~fetched).alias("leads"),
+            F.max(C.LOG_END_OFFSET).alias("came_to"),
+            F.when(start >= 0, start).otherwise(F.lit(BEYOND)).alias("start"),
+        )
     )
 
 

@@ -21,9 +21,9 @@ from bench.inputs import CLUSTER, SCENARIO, SIZES, bench_session, scenario_of
 from jobs.continuing import AFTER
 from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
-from jobs.keeping import few_tasks, tasks_of
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_incidents, write_timelines
+from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from replay.profile import Profile
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS, Table

@@ -13,7 +13,8 @@ from bench.inputs import CLUSTER
 from bench.wide import cheap
 from jobs.deliveries import landed_events
 from jobs.hot_partitions import HOT_ROWS
-from jobs.keeping import few_tasks, keeping, tasks_of, with_few_kept
+from jobs.keeping import keeping, with_few_kept
+from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import whole_replay
 from schemas import columns as C

@@ -6,9 +6,10 @@ from datetime import UTC, datetime, timedelta
 
 from pyspark.sql import functions as F
 
-from jobs.keeping import few_tasks, short_plans, tasks_of
+from jobs.keeping import short_plans
 from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
+from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders

@@ -14,6 +14,7 @@ from jobs.ingest_told import say_what_was_rejected
 from jobs.progress import say, step
 from jobs.redacting import require_same
 from jobs.session import describe
+from jobs.shuffles import few_tasks, tasks_of_files
 from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
@@ -40,8 +41,9 @@ def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
     new = filter_new(warehouse, cluster, files)
     if len(new) < len(files):
         say(f"  {len(files) - len(new)} of {len(files)} files already landed")
-    new = without_landed_lines(warehouse, cluster, new, delivery.timezone, delivery.redaction)
-    return _land(warehouse, delivery, new) if new else {}
+    with few_tasks(warehouse.spark, tasks_of_files(delivery.files)):
+        new = without_landed_lines(warehouse, cluster, new, delivery.timezone, delivery.redaction)
+        return _land(warehouse, delivery, new) if new else {}
 
 
 def _lines(warehouse: Warehouse, delivery: Delivery, files: Sequence[SourceFile]) -> tuple[DataFrame, DataFrame | None]:

@@ -9,15 +9,14 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
+from jobs.shuffles import few_tasks
 from replay.keep import Keep
 from schemas.tables import (
     BROKER_REGISTRATIONS,
     BROKER_STATEMENTS,
     EPOCH_STARTS,
-    FETCH_EVENTS,
     LEADER_CHANGES,
     METADATA_CHANGES,
-    PRODUCE_EVENTS,
     SETTINGS,
 )
 
@@ -37,32 +36,6 @@ FEW_ROWS = frozenset(
     for table in (LEADER_CHANGES, BROKER_STATEMENTS, METADATA_CHANGES, BROKER_REGISTRATIONS, SETTINGS, EPOCH_STARTS)
 )
 """Landing tables that do not grow with requests."""
-
-
-SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
-_FEW_TASKS = 16
-"""Parts of a shuffle of few rows. Spark's writers open a file for each part that a task writes to: with the 400 of
-`conf/` that took a third of a second of CPU in each task of each small stage, however few its rows."""
-
-
-@contextmanager
-def few_tasks(spark: SparkSession, most: int = _FEW_TASKS) -> Iterator[None]:
-    """What is planned meanwhile shuffles into at most so many parts; AQE makes fewer tasks of them where it may."""
-    before = spark.conf.get(SHUFFLE_PARTITIONS) or "200"
-    spark.conf.set(SHUFFLE_PARTITIONS, str(min(most, int(before))))
-    try:
-        yield
-    finally:
-        spark.conf.set(SHUFFLE_PARTITIONS, before)
-
-
-def tasks_of(landed: Mapping[str, DataFrame]) -> int:
-    """Into how many parts shuffles of these requests are cut; AQE makes a task of as many as are worth one.
-
-    By their number: the session's own setting is for the largest of clusters, and each part costs, if only a file.
-    """
-    requests = sum(landed[table.name].count() for table in (PRODUCE_EVENTS, FETCH_EVENTS))
-    return max(_FEW_TASKS, requests // 50_000)
 
 
 @contextmanager

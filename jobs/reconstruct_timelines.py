@@ -11,7 +11,7 @@ from jobs.alone import alone
 from jobs.command import EVERY_CLUSTER, debug_option, options, run
 from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_clusters, landed_events
-from jobs.keeping import few_tasks, keeping, tasks_of, with_few_kept
+from jobs.keeping import keeping, with_few_kept
 from jobs.new_rows import Landed, MustReplayAllError
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
@@ -19,6 +19,7 @@ from jobs.progress import print_table, step
 from jobs.replay_marks import mark_of
 from jobs.run_config import Configured
 from jobs.session import describe
+from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay, whole_replay
 from replay.findings.incidents import incidents

@@ -65,7 +65,8 @@ def _inspect(root: Path, path: Path) -> SourceFile:
         seen = replace(seen, has_parts=sighting.has_parts)
         seen = replace(seen, streams=sighting.streams.of_brokers)
     told_by_name = is_told_by_name(kind, name, head)
-    return replace(seen, longest_line=sighting.longest_line, lines=sighting.lines, is_told_by_name=told_by_name)
+    seen = replace(seen, size=sighting.size, longest_line=sighting.longest_line, lines=sighting.lines)
+    return replace(seen, is_told_by_name=told_by_name)
 
 
 def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:

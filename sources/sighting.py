@@ -54,13 +54,14 @@ class Sighting:
         self.has_parts = False
         """Whether some line goes on in the next one (`sources.parted_lines`)."""
         self._rest = b""
-        self._length = self.longest_line = self.lines = 0
+        self._length = self.longest_line = self.lines = self.size = 0
         self._heads: set[bytes] = set()
         self._request_heads: set[bytes] = set()
         self._brokers: set[int] = set()
 
     def see(self, chunk: bytes) -> None:
         """Take the next bytes of the file."""
+        self.size += len(chunk)
         self.has_future_logs = self.has_future_logs or (self.is_of_log and OF_FUTURE_LOG in chunk)
         *ends, rest = chunk.split(b"\n")
         if ends:

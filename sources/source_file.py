@@ -39,6 +39,8 @@ class SourceFile:
     """Whether some of its lines are JSON objects, with the broker's line within."""
     has_parts: bool = False
     """Whether a container's runtime cut some of its lines."""
+    size: int = 0
+    """Bytes of its content."""
     longest_line: int = 0
     """Bytes of its longest line."""
     lines: int = 0

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from jobs.keeping import HOW, SHUFFLE_PARTITIONS, few_tasks, keeping, short_plans, tasks_of
+from jobs.keeping import HOW, keeping, short_plans
+from jobs.shuffles import SHUFFLE_PARTITIONS, few_tasks, tasks_of, tasks_of_files
+from schemas.kinds import FileKind
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
+from sources.source_file import SourceFile
 
 MANY = "40"
 
@@ -49,6 +53,13 @@ def test_the_number_of_parts_follows_from_the_requests(
     """Some more than there will be tasks: AQE makes one of as many as are worth one."""
     landed = {PRODUCE_EVENTS.name: spark.range(produced), FETCH_EVENTS.name: spark.range(fetched)}
     assert tasks_of(landed) == tasks
+
+
+@pytest.mark.parametrize(("sizes", "tasks"), [((10, 20), 16), ((600_000_000, 120_000_000), 60)])
+def test_the_number_of_parts_follows_from_the_files(sizes: tuple[int, ...], tasks: int) -> None:
+    """By what is in them: packed ones are a tenth of it."""
+    files = [SourceFile(Path("a"), "a", FileKind.REQUEST_LOG, 1, "", size=size) for size in sizes]
+    assert tasks_of_files(files) == tasks
 
 
 def test_a_session_with_fewer_parts_keeps_them(spark: SparkSession) -> None:

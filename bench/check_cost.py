@@ -109,7 +109,7 @@ def cpu_seconds(spark: SparkSession) -> float:
 @click.option("--into", default="build/bench/check-cost", show_default=True, help="Warehouse of the repeated timeline.")
 def main(warehouse: str, rows: int, runs: int, into: str) -> None:
     """Measure the check of the timeline of WAREHOUSE, a warehouse that `tidegauge pipeline` has made."""
-    spark = spark_session("bench", warehouse=into, input_bytes=1 << 40)
+    spark = spark_session("bench", warehouse=into, landing=1 << 40)
     target = Warehouse(spark, f"{into}-{rows}")
     if not Path(target.place.location(INCIDENTS)).exists():
         repeated(Warehouse(spark, warehouse), target, rows)

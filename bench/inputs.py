@@ -43,7 +43,7 @@ def bench_session(work: Path) -> SparkSession:
     lines = [f"{key} {value}" for key, value in settings.items()]
     conf.write_text("\n".join([LOCAL_CONF.read_text(encoding="utf-8"), *lines, ""]), encoding="utf-8")
     os.environ[CONF] = str(conf)
-    return spark_session("bench", warehouse=str(work), input_bytes=SIZES["large"])
+    return spark_session("bench", warehouse=str(work))
 
 
 def landed(spark: SparkSession, folder: Path, scenario: Scenario) -> tuple[Warehouse, int]:

@@ -29,9 +29,6 @@ from sources.synthetic.part import WHOLE, Part
 from sources.synthetic.scenario import Scenario, ScenarioError, read_scenario
 from sources.synthetic.truth import truth as truth_of
 
-BYTES_AN_EVENT = 20
-"""Of an event in the landing tables, nearly: it decides which settings a local session gets."""
-
 
 def generate_cluster(
     warehouse: Warehouse, forms: Forms, *, cluster_id: str, capture_id: str | None, part: Part = WHOLE
@@ -114,7 +111,7 @@ def generate(
         forms, part = forms_of(read_scenario(scenario, **given)), Part(since, until)
     except ScenarioError as error:
         raise click.UsageError(str(error)) from error
-    target = open_warehouse("generate", warehouse, input_bytes=forms.scenario.events * BYTES_AN_EVENT, makes=True)
+    target = open_warehouse("generate", warehouse, landing=forms.scenario.events, makes=True)
     with alone(target.path):
         rows = generate_cluster(
             target, forms, cluster_id=cluster_id or DEFAULT_CLUSTER_ID, capture_id=capture_id, part=part

@@ -31,7 +31,7 @@ def ingest(capture: Path, warehouse: Home, **arguments: Unpack[DeliveryArguments
     came later add to the cluster's history.
     """
     delivery = delivery_of(capture, **arguments)
-    target = open_warehouse("ingest", warehouse, input_bytes=delivery.size, makes=True)
+    target = open_warehouse("ingest", warehouse, landing=delivery.requests, makes=True)
     with alone(target.path):
         rows = ingest_delivery(target, delivery)
     print_table(("table", "rows landed"), [(name, f"{count:,}") for name, count in rows.items()])

@@ -1,4 +1,4 @@
-"""Spark's settings for a local session: from conf/, by the size of what will be read, with a metastore if asked."""
+"""Spark's settings for a local session: from conf/, by how much will be read, with a metastore if asked."""
 
 from __future__ import annotations
 
@@ -6,28 +6,35 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from pyarrow import parquet
+
 from jobs.errors import CouldNotRunError
+from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 
 CONF = "TIDEGAUGE_SPARK_CONF"
 """Environment variable that names another properties file for a local session, e.g. one with more memory."""
 
 LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
 SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
-SMALL_BYTES = 8 << 20
-"""Up to this much on disk, mostly gzipped, a capture is small: some hundred thousand rows."""
+SMALL_REQUESTS = 10_000
+"""With as many in all a session is small: interpreted, a replay of a hundred thousand takes twice as long as compiled,
+and one of a million ten times (docs/adr/0006)."""
 METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
 """Setting that says where the catalog's databases and tables are kept."""
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 
-def local_settings(warehouse: str | None, input_bytes: int | None, has_catalog: bool) -> dict[str, str]:
-    """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names."""
+def local_settings(warehouse: str | None, landing: int, has_catalog: bool) -> dict[str, str]:
+    """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names.
+
+    Those for little where about as many requests as are `landing`, with those that have landed, are few.
+    """
     path = Path(os.environ.get(CONF) or LOCAL_CONF)
     if not path.is_file():
         message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
         raise CouldNotRunError(message)
-    size = _stored_bytes(Path(warehouse)) if input_bytes is None and warehouse else input_bytes
-    small = size is not None and size <= SMALL_BYTES and path == LOCAL_CONF
+    stored = _stored_requests(Path(warehouse)) if warehouse else None
+    small = stored is not None and stored + landing <= SMALL_REQUESTS and path == LOCAL_CONF
     settings = {
         "spark.master": "local[*]",
         **({"spark.sql.warehouse.dir": warehouse} if warehouse else {}),
@@ -57,8 +64,21 @@ def _with_metastore(settings: dict[str, str], warehouse: str | None) -> dict[str
     }
 
 
-def _stored_bytes(warehouse: Path) -> int | None:
-    """Bytes of the tables below a warehouse of this machine; None for one that is not here."""
+def _stored_requests(warehouse: Path) -> int | None:
+    """Requests that have landed below a warehouse of this machine, of many no more than matter; None elsewhere.
+
+    By the footers of the files and not their size: of requests that repeat themselves a million are a few megabytes.
+    """
     if not warehouse.is_dir():
         return None
-    return sum(path.stat().st_size for path in warehouse.rglob("*.parquet"))
+    requests = 0
+    for table in (PRODUCE_EVENTS, FETCH_EVENTS):
+        for file in (warehouse / table.name).glob("*.parquet"):
+            try:
+                rows: int = parquet.read_metadata(file).num_rows
+            except (OSError, ValueError):  # Delta may say what is wrong with it
+                continue
+            requests += rows
+            if requests > SMALL_REQUESTS:
+                return requests
+    return requests

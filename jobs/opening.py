@@ -50,12 +50,15 @@ warehouse_option = options(
 )
 
 
-def open_warehouse(app_name: str, home: Home, *, input_bytes: int | None = None, makes: bool = False) -> Warehouse:
-    """The warehouse, in a session of its own unless there is one; a job that lands makes its folder or database."""
+def open_warehouse(app_name: str, home: Home, *, landing: int = 0, makes: bool = False) -> Warehouse:
+    """The warehouse, in a session of its own unless there is one; a job that lands makes its folder or database.
+
+    `landing` is about how many requests it will land.
+    """
     if makes:
         home.make()
     has_catalog = home.database is not None
-    spark = spark_session(app_name, warehouse=home.path, input_bytes=input_bytes, has_catalog=has_catalog)
+    spark = spark_session(app_name, warehouse=home.path, landing=landing, has_catalog=has_catalog)
     if home.database is None:
         return Warehouse(spark, str(home.path))
     if makes:

@@ -37,7 +37,7 @@ def pipeline(
     """
     asked = Asked(policy_of(config), fail_on)
     delivery = delivery_of(capture, **arguments)
-    target = open_warehouse("pipeline", warehouse, input_bytes=delivery.size, makes=True)
+    target = open_warehouse("pipeline", warehouse, landing=delivery.requests, makes=True)
     with alone(target.path):
         written = ingest_delivery(target, delivery) | reconstruct_cluster(target, delivery.cluster_id)
         print_table(("table", "rows written"), [(name, f"{count:,}") for name, count in written.items()])

@@ -22,17 +22,15 @@ from jobs.progress import say, step
 from schemas.encoding import NO_DICTIONARY, numbers
 
 
-def spark_session(
-    app_name: str, *, warehouse: str | None, input_bytes: int | None = None, has_catalog: bool = False
-) -> SparkSession:
+def spark_session(app_name: str, *, warehouse: str | None, landing: int = 0, has_catalog: bool = False) -> SparkSession:
     """The session to work in: the active one, spark-submit's, or a new local one with Delta, in UTC.
 
-    `input_bytes` is the size of what will be read, where that is known, else the size of the warehouse where that is
-    on this machine: little gets the settings of spark-small.conf. With `has_catalog` it knows what databases there are
+    `landing` is about how many requests will land: with those in the warehouse, where that is on this machine, they
+    decide whether it gets the settings of spark-small.conf. With `has_catalog` it knows what databases there are
     from one run to the next.
     """
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers must find the driver's packages
-    spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse, input_bytes, has_catalog)
+    spark = SparkSession.getActiveSession() or _new_session(app_name, warehouse, landing, has_catalog)
     # It prints every failed statement's error as JSON, beside the exception that says the same.
     PySparkLogger.getLogger("SQLQueryContextLogger").disabled = not os.environ.get(DEBUG)
     spark.conf.set("spark.sql.session.timeZone", "UTC")  # whatever a cluster's default is: all times are UTC
@@ -48,7 +46,7 @@ def describe(spark: SparkSession, what: str) -> None:
         context.setJobDescription(what)
 
 
-def _new_session(app_name: str, warehouse: str | None, input_bytes: int | None, has_catalog: bool) -> SparkSession:
+def _new_session(app_name: str, warehouse: str | None, landing: int, has_catalog: bool) -> SparkSession:
     """A session of our own: under spark-submit as submitted, else local with the settings of conf/."""
     builder = SparkSession.builder.appName(f"tidegauge {app_name}")
     if has_catalog:
@@ -59,7 +57,7 @@ def _new_session(app_name: str, warehouse: str | None, input_bytes: int | None, 
             message = "Spark was started without Delta: spark-submit --properties-file conf/spark-cluster.conf …"
             raise CouldNotRunError(message)
         return spark
-    for key, value in local_settings(warehouse, input_bytes, has_catalog).items():
+    for key, value in local_settings(warehouse, landing, has_catalog).items():
         builder = builder.config(key, value)
     if not _delta_is_fetched():
         say("fetching Delta's jars, once (about 90 MB) …")

@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from replay import in_sync
-from replay.events import responses
+from replay.events import next_roles, responses
 from replay.order import throughout
 from replay.states import lineage, own_states, stable, stated_cuts, truncations
 from tests.mutants import Mutant
@@ -43,6 +43,14 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     ),
     "lso_at_a_new_leader": (
         Mutant(lineage._with_next, "F.concat(held, own)", "own", "a log holds nothing of its parent's"),
+    ),
+    "kafka_2_8_0_a_diverging_fetch_brings_no_records": (
+        Mutant(lineage._contacts, "~F.coalesce(diverges, F.lit(False))", "F.lit(True)",
+               "who asked has the log of whom it asked"),
+    ),
+    "a_late_follower_tells_in_the_next_epoch_what_came": (
+        Mutant(next_roles.told_next, '(by_clocks | (keeps_all & (asked < role["leo"])))', "by_clocks",
+               "two clocks alone tell that a follower was told late"),
     ),
     "a_follower_hw_is_not_below_its_log_start": (
         Mutant(responses.hw_taken, "F.greatest(up_to_leo, N.OWN_LOG_START)", "up_to_leo",

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from pyarrow import parquet
 
 from jobs.errors import CouldNotRunError
+from jobs.keeping import HOW
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 
 CONF = "TIDEGAUGE_SPARK_CONF"
@@ -17,8 +18,11 @@ CONF = "TIDEGAUGE_SPARK_CONF"
 LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
 SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
 SMALL_REQUESTS = 10_000
-"""With as many in all a session is small: interpreted, a replay of a hundred thousand takes twice as long as compiled,
-and one of a million ten times (docs/adr/0006)."""
+"""With as many in all a session is small: interpreted, a replay of a hundred thousand takes 1.7 times as long as compiled,
+and one of a million is not done in ten minutes (docs/adr/0006)."""
+SOME_REQUESTS = 300_000
+"""With as many, stages that are kept are cut off from their plans (`jobs.keeping`): they fit into memory, and to describe
+a plan again at each step is a tenth of the time."""
 METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
 """Setting that says where the catalog's databases and tables are kept."""
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
@@ -27,19 +31,20 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 def local_settings(warehouse: str | None, landing: int, has_catalog: bool) -> dict[str, str]:
     """Settings of a local session, from conf/ or the file that TIDEGAUGE_SPARK_CONF names.
 
-    Those for little where about as many requests as are `landing`, with those that have landed, are few.
+    Those for few requests, or some, where as many are `landing`, about, and have landed.
     """
     path = Path(os.environ.get(CONF) or LOCAL_CONF)
     if not path.is_file():
         message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
         raise CouldNotRunError(message)
-    stored = _stored_requests(Path(warehouse)) if warehouse else None
-    small = stored is not None and stored + landing <= SMALL_REQUESTS and path == LOCAL_CONF
+    stored = _stored_requests(Path(warehouse)) if warehouse and path == LOCAL_CONF else None
+    requests = SOME_REQUESTS + 1 if stored is None else stored + landing
     settings = {
         "spark.master": "local[*]",
         **({"spark.sql.warehouse.dir": warehouse} if warehouse else {}),
         **read_properties(path),
-        **(read_properties(SMALL_CONF) if small else {}),
+        **({HOW: "checkpoint"} if requests <= SOME_REQUESTS else {}),
+        **(read_properties(SMALL_CONF) if requests <= SMALL_REQUESTS else {}),
     }
     return _with_metastore(settings, warehouse) if has_catalog and METASTORE not in settings else settings
 
@@ -79,6 +84,6 @@ def _stored_requests(warehouse: Path) -> int | None:
             except (OSError, ValueError):  # Delta may say what is wrong with it
                 continue
             requests += rows
-            if requests > SMALL_REQUESTS:
+            if requests > SOME_REQUESTS:
                 return requests
     return requests

@@ -9,9 +9,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from jobs.local_settings import CONF, SMALL_REQUESTS, local_settings
+from jobs.keeping import HOW
+from jobs.local_settings import CONF, SMALL_REQUESTS, SOME_REQUESTS, local_settings
 from jobs.session import name_files_in_utf8
 from schemas.tables import FETCH_EVENTS
+
+ADAPTIVE = "spark.sql.adaptive.enabled"
+SMALL, MEDIUM, LARGE = ("false", "checkpoint"), ("true", "checkpoint"), ("true", None)
+"""Whether plans are adapted, and what is done with what is kept."""
 
 
 @pytest.mark.parametrize(
@@ -35,24 +40,30 @@ def warehouse_of(folder: Path, *files: int) -> str:
 
 
 @pytest.mark.parametrize(
-    ("stored", "landing", "is_small"),
+    ("stored", "landing", "settings"),
     [
-        ((), 0, True),
-        ((), SMALL_REQUESTS, True),
-        ((), SMALL_REQUESTS + 1, False),
-        ((SMALL_REQUESTS - 9,), 9, True),
-        ((SMALL_REQUESTS - 9,), 10, False),
-        ((SMALL_REQUESTS, 1), 0, False),
+        ((), 0, SMALL),
+        ((), SMALL_REQUESTS, SMALL),
+        ((), SMALL_REQUESTS + 1, MEDIUM),
+        ((SMALL_REQUESTS - 9,), 9, SMALL),
+        ((SMALL_REQUESTS - 9,), 10, MEDIUM),
+        ((SMALL_REQUESTS, 1), SOME_REQUESTS - SMALL_REQUESTS - 1, MEDIUM),
+        ((SMALL_REQUESTS, 1), SOME_REQUESTS - SMALL_REQUESTS, LARGE),
+        ((SOME_REQUESTS + 1,), 0, LARGE),
     ],
 )
-def test_a_session_is_small_for_few_requests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stored: tuple[int, ...], landing: int, is_small: bool
+def test_a_session_is_for_as_many_requests_as_there_are(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    stored: tuple[int, ...],
+    landing: int,
+    settings: tuple[str, str | None],
 ) -> None:
     """Those that land with those that have: a small delivery of a large cluster is not."""
     monkeypatch.delenv(CONF)
-    settings = local_settings(warehouse_of(tmp_path, *stored), landing, has_catalog=False)
+    found = local_settings(warehouse_of(tmp_path, *stored), landing, has_catalog=False)
 
-    assert (settings["spark.sql.adaptive.enabled"] == "false") == is_small
+    assert (found[ADAPTIVE], found.get(HOW)) == settings
 
 
 def test_elsewhere_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,4 +71,5 @@ def test_elsewhere_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(CONF)
 
     for warehouse in ("s3a://bucket/lake", None):
-        assert local_settings(warehouse, 0, has_catalog=False)["spark.sql.adaptive.enabled"] == "true"
+        found = local_settings(warehouse, 0, has_catalog=False)
+        assert (found[ADAPTIVE], found.get(HOW)) == LARGE

@@ -18,11 +18,11 @@ CONF = "TIDEGAUGE_SPARK_CONF"
 LOCAL_CONF = Path(__file__).resolve().parent.parent / "conf" / "spark-local.conf"
 SMALL_CONF = LOCAL_CONF.with_name("spark-small.conf")
 SMALL_REQUESTS = 10_000
-"""With as many in all a session is small: interpreted, a replay of a hundred thousand takes 1.7 times as long as compiled,
-and one of a million is not done in ten minutes (docs/adr/0006)."""
+"""With as many in all a session is small: interpreted, a replay of a hundred thousand takes 1.7 times as long as
+compiled, and one of a million is not done in ten minutes (docs/adr/0006)."""
 SOME_REQUESTS = 300_000
-"""With as many, stages that are kept are cut off from their plans (`jobs.keeping`): they fit into memory, and to describe
-a plan again at each step is a tenth of the time."""
+"""With as many, stages that are kept are cut off from their plans (`jobs.keeping`): they fit into memory, and to
+describe a plan again at each step is a tenth of the time."""
 METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
 """Setting that says where the catalog's databases and tables are kept."""
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"

@@ -38,7 +38,7 @@ class DeliveryArguments(TypedDict):
 
 
 BYTES_A_REQUEST = 1_000
-"""Of a capture's text, for each append and each fetch of a partition: of the bundled ones 1,100."""
+"""Of a capture's text, for each append and each fetch of a partition: of the bundled failover 1,100."""
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,7 @@ def local_settings(warehouse: str | None, landing: int, has_catalog: bool) -> di
         message = f"no Spark settings at {path}: run from a checkout, name a file in {CONF}, or use spark-submit"
         raise CouldNotRunError(message)
     stored = _stored_requests(Path(warehouse)) if warehouse and path == LOCAL_CONF else None
+    # Of what nobody counts there may be many.
     requests = SOME_REQUESTS + 1 if stored is None else stored + landing
     settings = {
         "spark.master": "local[*]",

@@ -25,13 +25,16 @@ from sources.source_file import SourceFile
 REST = "\t(the rest of a line that was cut)"
 """Text of what was put to the line before: for a parser the continuation of a message."""
 
-_CRI = rf"^{ISO} (std(?:out|err)) ([FP]) "
+_OF_STREAM = "std(?:out|err)"
+_CRI = rf"^{ISO} {_OF_STREAM} [FP] "
 _CRI_LENGTH = 64
 """Characters that hold what the runtime puts before a line."""
-_DOCKER = r'(?s)^(\{"log":")(.*)(","stream":"(std(?:out|err))".*)$'
+_DOCKER = '{"log":"'
+_DOCKER_END = rf'(?s)^\{{"log":".*(","stream":"{_OF_STREAM}".*)$'
+"""What docker puts before a line, and as a group what it puts behind it: that is looked for once, a line is long."""
 _BEGINS = r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d"
 """How a line begins, and no part of one: its process ended within the line before."""
-_IS_PART = re.compile(rf'^{ISO} std(?:out|err) P |^\{{"log":".*(?<!\\n)","stream":"std(?:out|err)"'.encode(), re.DOTALL)
+_IS_PART = re.compile(rf'^{ISO} {_OF_STREAM} P |^\{{"log":".*(?<!\\n)","stream":"{_OF_STREAM}"'.encode(), re.DOTALL)
 _STREAM, _LINE, _IS_CUT, _PARTS = "stream", "line_number", "is_cut", "parts"
 _HEAD, _PIECE, _TAIL = "head", "piece", "tail"
 
@@ -79,16 +82,15 @@ def _joined(lines: DataFrame) -> DataFrame:
 def _dissected() -> list[Column]:
     """What the runtime put before a part and behind it, its stream, and whether the next one of that goes on."""
     text = F.col(C.LINE_TEXT)
-    before = F.left(text, F.lit(_CRI_LENGTH))
-    head, flag = F.regexp_extract(before, _CRI, 0), F.regexp_extract(before, _CRI, 2)
-    log, end = F.regexp_extract(text, _DOCKER, 2), F.regexp_extract(text, _DOCKER, 3)
+    head = F.regexp_extract(F.left(text, F.lit(_CRI_LENGTH)), _CRI, 0)
+    end = F.regexp_extract(text, _DOCKER_END, 1)
     is_docker = end != ""
+    put_before = F.when(is_docker, F.lit(_DOCKER)).otherwise(head)
+    piece = F.substring(text, F.length(put_before) + 1, F.length(text) - F.length(put_before) - F.length(end))
     return [
-        F.when(is_docker, F.regexp_extract(text, _DOCKER, 1)).otherwise(head).alias(_HEAD),
-        F.when(is_docker, log).otherwise(F.substring(text, F.length(head) + 1, F.length(text))).alias(_PIECE),
+        put_before.alias(_HEAD),
+        piece.alias(_PIECE),
         end.alias(_TAIL),
-        F.when(is_docker, F.regexp_extract(text, _DOCKER, 4))
-        .otherwise(F.regexp_extract(before, _CRI, 1))
-        .alias(_STREAM),
-        F.when(is_docker, ~log.endswith("\\n")).otherwise(flag == "P").alias(_IS_CUT),
+        F.regexp_extract(F.when(is_docker, end).otherwise(head), _OF_STREAM, 0).alias(_STREAM),
+        F.when(is_docker, ~piece.endswith("\\n")).otherwise(head.endswith(" P ")).alias(_IS_CUT),
     ]

@@ -17,6 +17,7 @@ from pyspark.sql import SparkSession
 
 from jobs.command import DEBUG
 from jobs.errors import CouldNotRunError
+from jobs.jvm_classes import remember_classes
 from jobs.local_settings import local_settings
 from jobs.progress import say, step
 from schemas.encoding import NO_DICTIONARY, numbers
@@ -36,6 +37,7 @@ def spark_session(app_name: str, *, warehouse: str | None, landing: int = 0, has
     spark.conf.set("spark.sql.session.timeZone", "UTC")  # whatever a cluster's default is: all times are UTC
     for path in numbers():
         spark.conf.set(f"{NO_DICTIONARY}{path}", "false")
+    remember_classes(spark)
     return spark
 
 

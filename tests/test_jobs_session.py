@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from jobs.keeping import HOW
 from jobs.local_settings import CONF, SMALL_REQUESTS, SOME_REQUESTS, local_settings
@@ -73,3 +78,23 @@ def test_elsewhere_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     for warehouse in ("s3a://bucket/lake", None):
         found = local_settings(warehouse, 0, has_catalog=False)
         assert (found[ADAPTIVE], found.get(HOW)) == LARGE
+
+
+def test_what_makes_a_column_is_looked_up_once(spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `functions` is in the JVM, and its `col`, is known from then on: a replay's plan has ten thousand of it."""
+
+    def columns() -> list[str]:
+        return [str(column) for column in (F.col("a"), F.coalesce("a", F.lit(1)))]
+
+    assert columns() == ["Column<'a'>", "Column<'coalesce(a, 1)'>"]
+    client = spark.sparkContext._jvm._gateway_client
+    asked: list[str] = []
+    monkeypatch.setattr(client, "send_command", partial(_noted, asked, client.send_command))
+    columns()
+    assert len(asked) > 3
+    assert [command for command in asked if command.startswith("r\n")] == []  # py4j: reflection
+
+
+def _noted(asked: list[str], send: Callable[..., str], command: str, *rest: Any, **more: Any) -> str:
+    asked.append(command)
+    return send(command, *rest, **more)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from expectations.counts import Failure, Measure
+from expectations.each import Each
 from expectations.earlier import Earlier, with_news
 from expectations.invariant import Invariant
 from expectations.invariants import INVARIANTS
@@ -26,16 +27,17 @@ def judge(
     rules: Sequence[Invariant] = INVARIANTS,
     policy: Policy | None = None,
     earlier: Mapping[str, Earlier] | None = None,
+    each: Each = map,
 ) -> Judgement:
     """One verdict per rule, in the rules' order, and one per partition.
 
     Nothing raises: what cannot be judged is an error of its rule. With the verdicts of an `earlier` run, violations
-    that it had are told from new ones.
+    that it had are told from new ones. `each` is how the subjects of rules are measured.
     """
     policy = policy or Policy()
     version = lowest_version(tables)
     too_old = {rule.name: _too_old(rule, version) for rule in rules if not is_at_least(version, rule.since)}
-    measured = measure(tables, [rule for rule in rules if rule.name not in too_old])
+    measured = measure(tables, [rule for rule in rules if rule.name not in too_old], each)
     counted = {name: tallies(found, policy) for name, found in measured.items() if isinstance(found, Measure)}
     measured, broken = _decided(tables, measured, counted)
     examples = _examples(tables, measured, broken, policy)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import reduce
+from functools import partial, reduce
 from itertools import groupby
 from typing import Any
 
@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 
 from expectations.counts import Count, Failure, Measure, Partition
+from expectations.each import Each
 from expectations.invariant import Invariant
 from expectations.subject import Tables
 from schemas import columns as C
@@ -37,13 +38,15 @@ def _case(rule: Invariant, silent: Any, unknown: Any, valid: Any, invalid: Any) 
     )
 
 
-def measure(tables: Tables, rules: Sequence[Invariant]) -> dict[str, Measure | Failure]:
-    """What became of each rule, by its name. Nothing raises: what cannot be judged is a failure of its rule."""
+def measure(tables: Tables, rules: Sequence[Invariant], each: Each = map) -> dict[str, Measure | Failure]:
+    """What became of each rule, by its name. Nothing raises: what cannot be judged is a failure of its rule.
+
+    `each` is how the subjects are measured: one after the other, or at once.
+    """
     in_order = sorted(rules, key=lambda rule: rule.subject.name)
-    measured: dict[str, Measure | Failure] = {}
-    for _, group in groupby(in_order, key=lambda rule: rule.subject.name):
-        measured |= {found.rule.name: found for found in _measure_together(tables, list(group))}
-    return measured
+    subjects = [list(group) for _, group in groupby(in_order, key=lambda rule: rule.subject.name)]
+    measured = each(partial(_measure_together, tables), subjects)
+    return {found.rule.name: found for of_subject in measured for found in of_subject}
 
 
 def judged_rows(tables: Tables, rules: Sequence[Invariant]) -> DataFrame:

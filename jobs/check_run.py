@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 
 from pyspark.sql import functions as F
 
@@ -17,6 +18,7 @@ from expectations.record_rules import is_fresh
 from expectations.results import in_order, partition_rows, result_rows, violation_rows
 from expectations.verdict import Judgement, Verdict
 from jobs import __version__
+from jobs.at_once import at_once
 from jobs.commits import Transaction
 from jobs.errors import ExitCode
 from jobs.progress import step
@@ -80,11 +82,13 @@ def judge_cluster(warehouse: Warehouse, cluster_id: str, asked: Asked) -> CheckR
     run_id = uuid.uuid4().hex
     present = [table for table in ALL_TABLES if table.name in JUDGED and warehouse.has(table)]
     describe(warehouse.spark, "check")
+    each = at_once(warehouse.spark)
     with step("check the rules") as judging:
-        versions = {table.name: warehouse.commits(table, limit=1)[0].version for table in present}
+        newest = each(partial(warehouse.commits, limit=1), present)
+        versions = {table.name: commit.version for table, [commit] in zip(present, newest, strict=True)}
         tables = {t.name: warehouse.read(t, cluster_id=cluster_id, version=versions[t.name]) for t in present}
         earlier = _last_run(warehouse, cluster_id) if asked.since_last else None
-        judgement = judge(tables, rules, asked.policy, earlier)
+        judgement = judge(tables, rules, asked.policy, earlier, each)
         judging.note = f"{len(judgement.verdicts)} rules, {len(judgement.partitions)} partitions"
     _keep(warehouse, judgement, {C.RUN_ID: run_id, C.RUN_AT: now, C.CLUSTER_ID: cluster_id}, versions, asked.policy)
     return CheckRun(run_id, cluster_id, judgement, exit_code(judgement.verdicts, asked.fail_on))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.at_once import at_once
 from jobs.deliveries import EVENT_TABLES, filter_new, has_landed, next_transaction
 from jobs.delivery import Delivery
 from jobs.grown_files import without_landed_lines
@@ -34,8 +36,7 @@ def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
     with step("open the warehouse") as opening:
         opening.note = f"cluster {cluster}, names redacted" if delivery.redaction.what else f"cluster {cluster}"
         facts = require_same(warehouse, delivery.redaction)
-        for table in (*EVENT_TABLES, SOURCE_FILES):
-            warehouse.create(table, facts)
+        at_once(warehouse.spark)(partial(warehouse.create, facts=facts), (*EVENT_TABLES, SOURCE_FILES))
         if withdraw_unfinished(warehouse, cluster):
             opening.note += ", took back what an unfinished run had left"
     new = filter_new(warehouse, cluster, files)

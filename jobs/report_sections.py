@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from pyspark.sql import DataFrame, Row
 
 from jobs import report_queries as queries
+from jobs.at_once import at_once
 from jobs.report_drawn import Drawn, drawn_charts
 from jobs.warehouse import Warehouse, literal_of
 from replay.findings.spans import END_HW, END_LEO, SPAN, START_HW, START_LEO, at_both_ends
@@ -57,20 +61,17 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
 
     leaders, cut = rows_of(T.LEADER_TIMELINE), rows_of(T.TRUNCATIONS)
     led = at_both_ends(leaders)
-    return Section(
-        name=cluster_id,
-        span=_span(queries.span(leaders)),
-        figures=[
-            *_figures(queries.files(rows_of(T.SOURCE_FILES))),
-            *_sizes(queries.row_counts(warehouse, cluster_id, SIZED)),
-        ],
-        tables=[
-            *[_answered(warehouse, cluster_id, question) for question in QUESTIONS],
-            _verdicts(queries.latest_verdicts(rows_of(T.CHECK_RESULTS))),
-            _shown("Leaderships", LEADERSHIPS, led.orderBy(*SPAN), "No leadership was rebuilt."),
-        ],
-        charts=drawn_charts(leaders, rows_of(T.REPLICA_TIMELINE), led, cut, number),
+    parts: tuple[Callable[[], Any], ...] = (
+        lambda: _span(queries.span(leaders)),
+        lambda: _figures(queries.files(rows_of(T.SOURCE_FILES))),
+        lambda: _sizes(queries.row_counts(warehouse, cluster_id, SIZED)),
+        lambda: drawn_charts(leaders, rows_of(T.REPLICA_TIMELINE), led, cut, number),
+        *[partial(_answered, warehouse, cluster_id, question) for question in QUESTIONS],
+        lambda: _verdicts(queries.latest_verdicts(rows_of(T.CHECK_RESULTS))),
+        lambda: _shown("Leaderships", LEADERSHIPS, led.orderBy(*SPAN), "No leadership was rebuilt."),
     )
+    span, figures, sizes, charts, *tables = at_once(warehouse.spark)(lambda part: part(), parts)
+    return Section(cluster_id, span, [*figures, *sizes], tables, charts)
 
 
 def _answered(warehouse: Warehouse, cluster_id: str, question: Question) -> Shown:

@@ -71,7 +71,7 @@ def section(warehouse: Warehouse, cluster_id: str, number: int) -> Section:
         lambda: _shown("Leaderships", LEADERSHIPS, led.orderBy(*SPAN), "No leadership was rebuilt."),
     )
     span, figures, sizes, charts, *tables = at_once(warehouse.spark)(lambda part: part(), parts)
-    return Section(cluster_id, span, [*figures, *sizes], tables, charts)
+    return Section(name=cluster_id, span=span, figures=[*figures, *sizes], tables=tables, charts=charts)
 
 
 def _answered(warehouse: Warehouse, cluster_id: str, question: Question) -> Shown:

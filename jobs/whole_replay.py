@@ -17,10 +17,11 @@ from replay.assignment import assignments
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
-from replay.states.leader_rows import undoubted
+from replay.states.leader_rows import leader_timeline, undoubted
 from replay.stretches.apart import only, put_in_place
 from replay.stretches.cut import split
 from replay.stretches.ends import at_moments, moments, unstitched
+from replay.stretches.stable_across import with_stable_across
 from replay.stretches.stitched import stitched
 from replay.stretches.terms import Terms, terms
 from replay.stretches.untold import untold_at_cuts
@@ -62,7 +63,8 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
     """
     with step("replay hot partitions") as replaying:
         pieces = split(landed, cut)
-        states = replayed(pieces, keep(assignments(pieces), is_small=True), slots, profile, keep)
+        assigned = keep(assignments(pieces), is_small=True)
+        states = replayed(pieces, assigned, slots, profile.what_if(has_transactions=False), keep)
         parts = shown(states, slots, profile)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         seen = terms(parts, cut, keep)
@@ -71,6 +73,9 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         looks = [keep(found.distinct(), is_small=True) for found in doubts]
         found = [look for look in looks if not look.isEmpty()]
         replaying.note = f"{cut.count()} stretches"
+    if profile.has_transactions:
+        stable = with_stable_across(states.leaders, landed, assigned, cut, keep)
+        parts = replace(parts, leader_timeline=leader_timeline(stable, slots, profile))
     timelines = stitched(parts, cut, seen)
     if not found:
         return timelines

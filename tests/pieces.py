@@ -165,23 +165,22 @@ def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str
 
 
 def in_stretches(of: Whole, count: int) -> Timelines:
-    """Replay each partition in as many stretches; that is done without transactions alone."""
-    spoken = replace(of.spoken, has_transactions=False)
+    """Replay each partition in as many stretches."""
     ends, dawn = ends_of(of.landing), int(DAWN.timestamp())
 
     def cuts(cluster: str) -> list[int]:
         return sorted({dawn + int((ends[cluster] - DAWN).total_seconds() * k / count) for k in range(1, count)})
 
     hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in of.partitions], f"{KEY}, cuts array<bigint>")
-    cut = of.keep(stretches(hot, reach_us(spoken)))
-    return whole_replay.in_stretches(of.landed, cut, of.slots, spoken, of.keep)
+    cut = of.keep(stretches(hot, reach_us(of.spoken)))
+    return whole_replay.in_stretches(of.landed, cut, of.slots, of.spoken, of.keep)
 
 
-def differences(of: Whole, pieces: Timelines, clusters: Iterable[str], but_for: str = "") -> list[str]:
-    """The rows of some clusters that are not in both, `but_for` a column."""
+def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[str]:
+    """The rows of some clusters that are not in both."""
     different = []
     for name in TIMES:
-        both = (getattr(timelines, name).drop(but_for) for timelines in (pieces, of.timelines))
+        both = (getattr(timelines, name) for timelines in (pieces, of.timelines))
         two, one = (Counter(map(str, comparable(rows, sorted(clusters)).collect())) for rows in both)
         different += [f"{name}, made up: {row}" for row in islice((two - one).elements(), 3)]
         different += [f"{name}, missing: {row}" for row in islice((one - two).elements(), 3)]

@@ -39,6 +39,7 @@ def test_who_has_most_requests_is_cut(spark: SparkSession) -> None:
 
 
 def test_what_reaches_far_is_not_cut() -> None:
-    """An open transaction holds the LSO for as long as it likes."""
-    assert may_be_cut(LATEST)
-    assert not may_be_cut(LATEST.what_if(has_transactions=True))
+    """What no line tells bounds all that comes until one does, however long; of transactions the whole log tells."""
+    assert may_be_cut(LATEST.what_if(has_transactions=True))
+    assert not may_be_cut(LATEST.what_if(has_silence=True))
+    assert not may_be_cut(LATEST.what_if(has_untold_isr=True))

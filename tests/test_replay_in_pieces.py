@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 pytestmark = pytest.mark.spark
-LSO = "last_stable_offset"
-"""Where there are transactions no partition is cut into stretches, and without them it is the HW."""
 
 
 QUIET = """# Nothing is appended for a long time.
@@ -94,7 +92,7 @@ def test_histories_are_replayed_in_stretches(some: Whole, capsys: pytest.Capture
     timelines = in_stretches(some, 3)
 
     assert met(some, capsys) >= 8
-    assert differences(some, timelines, ends_of(some.landing), LSO) == []
+    assert differences(some, timelines, ends_of(some.landing)) == []
 
 
 def test_a_lost_append_reaches_back_to_the_one_before(some: Whole, continued: tuple[Timelines, set[str]]) -> None:
@@ -133,4 +131,4 @@ def test_many_histories_are_replayed_in_stretches(
     timelines = in_stretches(many, count)
 
     assert met(many, capsys) >= least
-    assert differences(many, timelines, ends_of(many.landing), LSO) == []
+    assert differences(many, timelines, ends_of(many.landing)) == []

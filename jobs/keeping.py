@@ -9,7 +9,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
-from jobs.shuffles import few_tasks
+from jobs.shuffles import few_tasks, tasks_of_few
 from replay.keep import Keep
 from schemas.tables import (
     BROKER_REGISTRATIONS,
@@ -80,7 +80,7 @@ def keeping() -> Iterator[Keep]:
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
         if not is_small:
             return kept_as_it_is(stage, ON_DISK)
-        with few_tasks(stage.sparkSession):  # it is planned now
+        with few_tasks(stage.sparkSession, tasks_of_few(stage.sparkSession)):  # it is planned now
             return without_its_plan(stage) if is_of_one_machine(stage) else kept_as_it_is(stage, IN_MEMORY)
 
     def kept_as_it_is(stage: DataFrame, level: StorageLevel) -> DataFrame:

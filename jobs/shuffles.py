@@ -11,9 +11,11 @@ from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 from sources.source_file import SourceFile
 
 SHUFFLE_PARTITIONS = "spark.sql.shuffle.partitions"
-_FEW_TASKS = 16
+_FEW_TASKS = 4
 """Parts of a shuffle of few rows. Spark's writers open a file for each part that a task writes to: with the 400 of
 `conf/` that took a third of a second of CPU in each task of each small stage, however few its rows."""
+_OF_LARGE = 12
+"""Of a large log there are more leaderships, too: small stages have one part for as many of its shuffles' parts."""
 
 
 @contextmanager
@@ -25,6 +27,11 @@ def few_tasks(spark: SparkSession, most: int = _FEW_TASKS) -> Iterator[None]:
         yield
     finally:
         spark.conf.set(SHUFFLE_PARTITIONS, before)
+
+
+def tasks_of_few(spark: SparkSession) -> int:
+    """Into how many parts what does not grow with requests is shuffled, beside shuffles that do."""
+    return max(_FEW_TASKS, int(spark.conf.get(SHUFFLE_PARTITIONS) or "200") // _OF_LARGE)
 
 
 _BYTES_A_TASK = 12_000_000

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.keeping import HOW, keeping, short_plans
-from jobs.shuffles import SHUFFLE_PARTITIONS, few_tasks, tasks_of, tasks_of_files
+from jobs.shuffles import SHUFFLE_PARTITIONS, few_tasks, tasks_of, tasks_of_few, tasks_of_files
 from schemas.kinds import FileKind
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 from sources.source_file import SourceFile
@@ -41,12 +41,12 @@ def test_a_small_stage_is_shuffled_into_few_parts(spark: SparkSession) -> None:
     """Each part costs a file in each task that writes to it."""
     with keeping() as keep:
         small, large = keep(shuffled(spark), is_small=True), keep(shuffled(spark))
-        assert parts(small) <= 16 < parts(large) <= int(MANY)
+        assert parts(small) <= 4 < parts(large) <= int(MANY)
         assert small.count() == large.count() == 100
     assert spark.conf.get(SHUFFLE_PARTITIONS) == MANY
 
 
-@pytest.mark.parametrize(("produced", "fetched", "tasks"), [(10, 10, 16), (1_000_000, 2_000_000, 60)])
+@pytest.mark.parametrize(("produced", "fetched", "tasks"), [(10, 10, 4), (1_000_000, 2_000_000, 60)])
 def test_the_number_of_parts_follows_from_the_requests(
     spark: SparkSession, produced: int, fetched: int, tasks: int
 ) -> None:
@@ -55,11 +55,18 @@ def test_the_number_of_parts_follows_from_the_requests(
     assert tasks_of(landed) == tasks
 
 
-@pytest.mark.parametrize(("sizes", "tasks"), [((10, 20), 16), ((600_000_000, 120_000_000), 60)])
+@pytest.mark.parametrize(("sizes", "tasks"), [((10, 20), 4), ((600_000_000, 120_000_000), 60)])
 def test_the_number_of_parts_follows_from_the_files(sizes: tuple[int, ...], tasks: int) -> None:
     """By what is in them: packed ones are a tenth of it."""
     files = [SourceFile(Path("a"), "a", FileKind.REQUEST_LOG, 1, "", size=size) for size in sizes]
     assert tasks_of_files(files) == tasks
+
+
+@pytest.mark.parametrize(("parts_of_all", "of_few"), [("16", 4), ("400", 33)])
+def test_small_stages_of_a_large_log_have_more_parts(spark: SparkSession, parts_of_all: str, of_few: int) -> None:
+    """It has more partitions and elections."""
+    spark.conf.set(SHUFFLE_PARTITIONS, parts_of_all)
+    assert tasks_of_few(spark) == of_few
 
 
 def test_a_session_with_fewer_parts_keeps_them(spark: SparkSession) -> None:
@@ -74,7 +81,7 @@ def test_the_number_of_parts_is_put_back_when_work_fails(spark: SparkSession) ->
 
     def fail() -> None:
         with few_tasks(spark):
-            assert spark.conf.get(SHUFFLE_PARTITIONS) == "16"
+            assert spark.conf.get(SHUFFLE_PARTITIONS) == "4"
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.at_once import at_once
 from jobs.keeping import short_plans
 from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
@@ -110,7 +112,8 @@ def _require_plain(tail: Landed, settled: Settled) -> None:
     requests = {table.name: tail[table.name].where(is_later(settled.since_us)) for table in REQUESTS}
     changes = {LEADER_CHANGES.name: tail[LEADER_CHANGES.name].where(~settled.has(C.EVENT_TIME))}
     silent = silent_moments({**tail, **requests, **changes})
-    plain = all(found.isEmpty() for found in (untold_isrs(tail), silent))
-    require(plain, "silence or an inferred ISR reach far")
     lost = gaps_across(tail[FETCH_EVENTS.name], settled.until_us)
-    require(lost.isEmpty(), "requests are missing across the moment")
+    spark = tail[FETCH_EVENTS.name].sparkSession
+    *plain, met = at_once(spark)(DataFrame.isEmpty, (untold_isrs(tail), silent, lost))
+    require(all(plain), "silence or an inferred ISR reach far")
+    require(met, "requests are missing across the moment")

@@ -9,6 +9,7 @@ from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
+from jobs.at_once import at_once
 from jobs.shuffles import few_tasks, tasks_of_few
 from replay.keep import Keep
 from schemas.tables import (
@@ -17,6 +18,7 @@ from schemas.tables import (
     EPOCH_STARTS,
     LEADER_CHANGES,
     METADATA_CHANGES,
+    PRODUCE_EVENTS,
     SETTINGS,
 )
 
@@ -57,7 +59,11 @@ def is_of_one_machine(stage: DataFrame) -> bool:
 
 def with_few_kept(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
     """The landing tables, those of few rows kept: a plan that reads one from Delta asks first which files to read."""
-    return {name: keep(rows, is_small=True) if name in FEW_ROWS else rows for name, rows in landed.items()}
+    few = [name for name in landed if name in FEW_ROWS]
+    spark = landed[PRODUCE_EVENTS.name].sparkSession
+    with few_tasks(spark, tasks_of_few(spark)):  # once for all: each would set and unset it while another is planned
+        kept = at_once(spark)(lambda name: keep(landed[name], is_small=True), few)
+    return {**landed, **dict(zip(few, kept, strict=True))}
 
 
 def _forget(stage: DataFrame) -> None:

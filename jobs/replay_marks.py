@@ -6,6 +6,7 @@ import json
 from dataclasses import asdict, dataclass, replace
 
 from jobs import __version__
+from jobs.at_once import at_once
 from jobs.deliveries import EVENT_TABLES, ingested
 from jobs.warehouse import Warehouse
 from replay.profile import Profile
@@ -76,9 +77,8 @@ def _mark_in(warehouse: Warehouse, table: Table, cluster_id: str) -> Mark | None
 def has_only_grown(warehouse: Warehouse, mark: Mark) -> bool:
     """Whether nothing was done since to the landing tables that a replay reads, but landing deliveries."""
     last = next((c.note for c in warehouse.commits(SOURCE_FILES) if c.version <= mark.source_files and ingested(c)), "")
-    return bool(last) and all(
-        _was_appended_to(warehouse, table, last) for table in EVENT_TABLES if table is not REJECTED_LINES
-    )
+    read = [table for table in EVENT_TABLES if table is not REJECTED_LINES]
+    return bool(last) and all(at_once(warehouse.spark)(lambda table: _was_appended_to(warehouse, table, last), read))
 
 
 def _was_appended_to(warehouse: Warehouse, table: Table, last: str) -> bool:

@@ -19,7 +19,8 @@ from replay.events.untold import with_untold_leaderships
 from replay.keep import Keep
 from replay.states.lineage import BEYOND, lineages
 from replay.states.log_starts import GIVEN_UP_AT, with_told_log_start
-from replay.states.stable import FIRST_OFFSET, REACH, UNTOLD, transactions, with_last_stable_offset
+from replay.states.stable import REACH, UNTOLD, transactions, with_last_stable_offset
+from replay.states.unfinished import FIRST_OFFSET
 from replay.stretches.terms import placed
 from replay.windows import FIRST, LAST
 from schemas import columns as C
@@ -49,7 +50,7 @@ def with_stable_across(
     )
     seen = keep(ranges.join(whole, N.PARTITION_NUMBER), is_small=True)
     in_logs = _in_whole_logs(leaders.join(whole, N.PARTITION_NUMBER), landed, numbers, seen, keep)
-    return with_last_stable_offset(leaders.drop(C.LAST_STABLE_OFFSET), _handed_out(in_logs, seen, keep))
+    return with_last_stable_offset(leaders.drop(C.LAST_STABLE_OFFSET), handed_out(in_logs, seen, keep))
 
 
 def _numbers(assigned: DataFrame, cut: DataFrame) -> DataFrame:
@@ -77,7 +78,7 @@ def _in_whole_logs(
     return keep(found.withColumnRenamed(N.PARTITION_NUMBER, _WHOLE))
 
 
-def _handed_out(in_logs: DataFrame, seen: DataFrame, keep: Keep) -> DataFrame:
+def handed_out(in_logs: DataFrame, seen: DataFrame, keep: Keep) -> DataFrame:
     """One row per transaction that holds an LSO of a stretch, or several that do so all along: as `in_logs` has them.
 
     `seen` has the range of the HW, a row per leadership of a stretch.

@@ -93,9 +93,7 @@ def _drawn(draw: random.Random) -> tuple[list[Stretch], list[Transaction]]:
     """One log: its stretches, each from somewhat before where the one before it ends, and its transactions."""
     end = draw.choice((1, 30, 1_000, 10**9))
     cuts = sorted(draw.randrange(end) for _ in range(draw.randrange(6)))
-    stretches = [
-        (max(-1, low - draw.randrange(end)), high) for low, high in zip([0, *cuts], [*cuts, end], strict=True)
-    ]
+    stretches = [(max(-1, low - draw.randrange(end)), high) for low, high in zip([0, *cuts], [*cuts, end], strict=True)]
     transactions = []
     for _ in range(draw.randrange(25)):
         first = draw.randrange(2 * end)

@@ -17,6 +17,7 @@ from bench.costs import Cost, EventLog, least
 from bench.inputs import SCENARIO, SIZES, bench_session, landed, scenario_of
 from bench.peer import cost_of
 from bench.spark_variants import engine, floor, in_one_piece
+from bench.transactions import put_in_transactions
 from jobs.progress import print_table, say
 from jobs.warehouse import Warehouse
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE
@@ -91,9 +92,10 @@ def are_equal(variants: Sequence[str], work: Path) -> bool:
 @click.option("--rounds", type=int, default=2, show_default=True, help="Runs of each variant; the cheapest counts.")
 @click.option("--hot-share", type=float, default=0.0, help="Share of all events that one partition has.")
 @click.option("--scenario", type=click.Path(exists=True, path_type=Path), default=SCENARIO, help="Of the cluster.")
+@click.option("--transactions", is_flag=True, help="Every append is one of a transaction, which no peer knows of.")
 @click.option("--peers/--no-peers", default=True, help="Other engines too.")
 @click.option("--work", type=click.Path(path_type=Path), default=Path("build/bench"), show_default=True)
-def main(size: str, rounds: int, hot_share: float, scenario: Path, peers: bool, work: Path) -> None:
+def main(size: str, rounds: int, hot_share: float, scenario: Path, transactions: bool, peers: bool, work: Path) -> None:
     """Measure CPU: of events into both timelines, of what Spark takes to write as much, of other engines.
 
     The exit code is 1 where two variants wrote different values.
@@ -103,7 +105,11 @@ def main(size: str, rounds: int, hot_share: float, scenario: Path, peers: bool, 
     spark = bench_session(scratch)
 
     def made(of: str, share: float) -> tuple[Warehouse, int]:
-        return landed(spark, work.absolute() / f"{scenario.stem}-{of}-{share}", scenario_of(scenario, of, share))
+        folder = work.absolute() / f"{scenario.stem}-{of}-{share}{'-transactions' if transactions else ''}"
+        found = landed(spark, folder, scenario_of(scenario, of, share))
+        if transactions:
+            put_in_transactions(found[0])
+        return found
 
     warehouse, events = made(size, hot_share)
     if size != "tiny":  # Of so few events only what is written counts, not what it cost.

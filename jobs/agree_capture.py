@@ -23,7 +23,7 @@ from jobs.warehouse import Warehouse
 from replay.agreement.compared import agreement, summary
 from replay.agreement.known_otherwise import WHAT
 from schemas import columns as C
-from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
+from schemas.tables import BROKER_STATEMENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from sources.capture_folder import capture_root
 from sources.errors import CaptureError
 from sources.files import discover
@@ -49,10 +49,8 @@ def cluster_of(warehouse: Warehouse, capture: Path) -> str:
 def compare(warehouse: Warehouse, cluster_id: str, truth: Path) -> DataFrame:
     """One row per value that was stated or rebuilt: `replay.agreement.compared.agreement`."""
     said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth.absolute()))
-    leaders, replicas, cuts = (
-        warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
-    )
-    return agreement(said, leaders, replicas, cuts)
+    tables = (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS, BROKER_STATEMENTS)
+    return agreement(said, *[warehouse.read(table, cluster_id=cluster_id) for table in tables])
 
 
 def agrees(summaries: Iterable[Row]) -> bool:

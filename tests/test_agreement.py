@@ -13,7 +13,7 @@ from jobs.disagreements import disagreements
 from jobs.step_table import lines_of, step_rows
 from replay.agreement.compared import agreement, summary
 from schemas import tables as T
-from tests.checked_rows import BEGIN, event, state
+from tests.checked_rows import BEGIN, HERE, event, state
 from tests.frames import rows
 
 pytestmark = pytest.mark.spark
@@ -30,6 +30,11 @@ def truth(spark: SparkSession, *said: Said) -> DataFrame:
     return spark.createDataFrame(given, f"{TRUTH_SCHEMA}, {OFFSETS}")
 
 
+def nothing_more(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
+    """No truncation and no line beside."""
+    return rows(spark, T.TRUNCATIONS), rows(spark, T.BROKER_STATEMENTS)
+
+
 def values_of(spark: SparkSession, *said: Said) -> DataFrame:
     """A small history against statements, value by value."""
     leaders = rows(
@@ -39,7 +44,7 @@ def values_of(spark: SparkSession, *said: Said) -> DataFrame:
         event(0, 3, 9, 7, remote_log_end_offset={2: 4}, exactness="bounded"),
     )  # fmt: skip
     replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 4, 4))
-    return agreement(truth(spark, *said), leaders, replicas, rows(spark, T.TRUNCATIONS))
+    return agreement(truth(spark, *said), leaders, replicas, *nothing_more(spark))
 
 
 def compared(spark: SparkSession, *said: Said) -> dict[str, Row]:
@@ -102,10 +107,22 @@ def test_a_hw_of_a_follower_within_bounds_is_not_missing(spark: SparkSession) ->
     between = {"exactness": "bounded", "high_watermark_high": 7}
     replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 9, 4, **between), state(3, 0, 2, 9, 4))
     said = truth(spark, *(("follower_hw", 2, b, b, None, hw) for b, hw in ((2, 5), (2, 7), (2, 8), (3, 4), (3, 5))))
-    values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, rows(spark, T.TRUNCATIONS))
+    values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, *nothing_more(spark))
 
     (found,) = summary(values).collect()
     assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [5, 1, 2, 2, 0]
+
+
+def test_where_a_log_was_begun_anew_its_hw_is_not_extra(spark: SparkSession) -> None:
+    """The line that says so states no HW; of another replica it says nothing."""
+    begun = {**HERE, "kind": "truncated_fully_at", "broker_id": 2, "offset": 4}
+    replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 4, 4), state(3, 0, 2, 4, 4))
+    said = truth(spark, ("follower_hw", 2, 2, 2, None, 9))
+    cuts, lines = rows(spark, T.TRUNCATIONS), rows(spark, T.BROKER_STATEMENTS, begun)
+    values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, cuts, lines)
+
+    extra = values.where("stated_ms is null")
+    assert [(row["replica_id"], row["offset"]) for row in extra.collect()] == [(3, 4)]
 
 
 def test_what_was_not_said_or_not_rebuilt_is_told(spark: SparkSession) -> None:
@@ -130,7 +147,7 @@ def test_what_a_leader_kept_over_its_re_elections_is_not_extra(spark: SparkSessi
         *(event(epoch, 1, 4, 0, leader_id=leader, remote_log_end_offset={3: 4}) for epoch, leader in of_leader),
     )  # fmt: skip
     said = truth(spark, ("remote_leo", 2, 1, 3, None, 4))
-    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), rows(spark, T.TRUNCATIONS))
+    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), *nothing_more(spark))
 
     extra = values.where("what = 'remote_leo' and stated_ms is null").orderBy("leader_epoch")
     assert [row["leader_epoch"] for row in extra.collect()] == [4, 5]
@@ -140,7 +157,7 @@ def test_what_a_leader_brought_along_is_not_extra(spark: SparkSession) -> None:
     """A HW that it began with and had been told as a follower, if no line states it again."""
     leaders = rows(spark, T.LEADER_TIMELINE, event(1, 1, 4, 3, leader_id=2), event(2, 1, 4, 2, leader_id=1))
     said = truth(spark, ("follower_hw", 2, 2, 2, None, 3))
-    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), rows(spark, T.TRUNCATIONS))
+    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), *nothing_more(spark))
 
     extra = values.where("what = 'leader_hw' and stated_ms is null")
     assert [(row["leader_epoch"], row["offset"]) for row in extra.collect()] == [(2, 2)]
@@ -154,7 +171,7 @@ def test_what_was_in_flight_when_a_leader_was_killed_is_bounded(spark: SparkSess
         event(0, 2, 9, 4, remote_log_end_offset={2: 4}, event_type="RESTART"),
     )  # fmt: skip
     said = truth(spark, *(("remote_leo", 2, 1, 2, None, offset) for offset in (4, 9, 10)))
-    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), rows(spark, T.TRUNCATIONS))
+    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), *nothing_more(spark))
 
     (found,) = summary(values.where("what = 'remote_leo'")).collect()
     assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [3, 1, 1, 1, 0]

@@ -15,19 +15,22 @@ from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness, Method, Role
 
 
-def agreement(truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFrame:
+def agreement(
+    truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame, statements: DataFrame
+) -> DataFrame:
     """One row per value that was stated or rebuilt: `OF`, `offset`, `stated_ms`, `rebuilt_ms` (NULL where it was not).
 
     `is_bounded` tells a value that no line bears witness to: a HW, of the leader or a follower, that only a bounded row
     covers, a remote LEO that a leader heard of just before its process ended.
 
-    `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica); the
-    others are the timelines. Internal topics are left out: their statements are not kept.
+    `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica);
+    `statements` are `broker_statements`, the others the timelines. Internal topics are left out: their
+    statements are not kept.
     """
     stated = _stated(truth).groupBy(*VALUE).agg(F.min(AT_MS).alias("stated_ms"))
     rebuilt = _rebuilt(leaders, replicas, cuts).groupBy(*VALUE).agg(F.min(AT_MS).alias("rebuilt_ms"))
     both = stated.join(rebuilt, VALUE, "full")
-    otherwise = known_otherwise(truth, leaders).distinct().withColumn("otherwise", F.lit(True))
+    otherwise = known_otherwise(truth, leaders, statements).distinct().withColumn("otherwise", F.lit(True))
     known = both.join(otherwise, VALUE, "left")
     compared = known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
     bounded = compared.join(_bounds(leaders, replicas), [*map(str, OF)], "left")

@@ -11,9 +11,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.statements import is_of
 from replay.states.begins import begins
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
+from schemas.kinds import StatementKind
 
 WHAT = "what"
 """string: leader_hw, remote_leo, follower_hw or truncate, as the statements call it."""
@@ -38,8 +40,11 @@ def without_epoch(values: DataFrame) -> DataFrame:
     return values.withColumn(C.LEADER_EPOCH, F.lit(-1))
 
 
-def known_otherwise(truth: DataFrame, leaders: DataFrame) -> DataFrame:
-    """One row per value (`VALUE`) that a broker had for another reason; `leaders` is `leader_timeline`."""
+def known_otherwise(truth: DataFrame, leaders: DataFrame, statements: DataFrame) -> DataFrame:
+    """One row per value (`VALUE`) that a broker had for another reason.
+
+    `leaders` is `leader_timeline`, `statements` is `broker_statements`.
+    """
     nobody, broker = F.lit(NO_REPLICA), F.col("broker")
     began = said(truth, "become_leader", nobody, what="leader_hw").unionByName(
         said(truth, "leader_hw", nobody, value="from", what="leader_hw")
@@ -48,7 +53,15 @@ def known_otherwise(truth: DataFrame, leaders: DataFrame) -> DataFrame:
     for kind in ("loaded", "become_follower", "become_leader", "leader_hw", "truncate"):
         had = had.unionByName(said(truth, kind, broker, what="follower_hw"))
     other = began.unionByName(without_epoch(had)).unionByName(_kept(truth, leaders))
-    return other.select(*VALUE).unionByName(_brought(truth, leaders))
+    return other.select(*VALUE).unionByName(_brought(truth, leaders)).unionByName(_begun_anew(statements))
+
+
+def _begun_anew(statements: DataFrame) -> DataFrame:
+    """One row per log that was given up and begun anew: there its HW was (UL:2278), and the line is at INFO alone."""
+    return statements.where(is_of(StatementKind.TRUNCATED_FULLY_AT)).select(
+        F.lit("follower_hw").alias(WHAT), C.TOPIC, C.PARTITION,
+        F.lit(C.UNKNOWN_EPOCH).alias(C.LEADER_EPOCH), F.col(C.BROKER_ID).alias(C.REPLICA_ID), C.OFFSET,
+    )  # fmt: skip
 
 
 def _brought(truth: DataFrame, leaders: DataFrame) -> DataFrame:

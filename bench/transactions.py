@@ -20,9 +20,9 @@ def put_in_transactions(warehouse: Warehouse) -> None:
 
     warehouse.place.stored(PRODUCE_EVENTS).update(
         f"NOT {C.IS_TRANSACTIONAL}",
-        {
-            C.IS_TRANSACTIONAL: F.lit(True),
-            C.PRODUCER_ID: F.expr(drawn(_PRODUCERS, 1)),
-            C.IS_CONTROL: F.expr(f"{drawn(_BATCHES, 2)} = 0"),
+        {  # Delta wants plain text
+            str(C.IS_TRANSACTIONAL): F.lit(True),
+            str(C.PRODUCER_ID): F.expr(drawn(_PRODUCERS, 1)),
+            str(C.IS_CONTROL): F.expr(f"{drawn(_BATCHES, 2)} = 0"),
         },
     )

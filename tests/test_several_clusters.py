@@ -31,7 +31,7 @@ def lake(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Wareh
     again = [event(0, 2 * life + n, n, n, cluster_id="third", topic="again", topic_id=topic_id, event_seq=n)
              for life, topic_id in enumerate(("zz", "aa")) for n in (1, 2)]  # fmt: skip
     return store(spark, tmp_path_factory.mktemp("clusters"), {
-        T.LEADER_TIMELINE: [*twice, *again], T.REPLICA_TIMELINE: [], T.TRUNCATIONS: [],
+        T.LEADER_TIMELINE: [*twice, *again], T.REPLICA_TIMELINE: [], T.TRUNCATIONS: [], T.BROKER_STATEMENTS: [],
         T.SOURCE_FILES: [{**read_file(), "cluster_id": cluster} for cluster in (OURS, THEIRS)],
     })  # fmt: skip
 

@@ -49,8 +49,11 @@ def cluster_of(warehouse: Warehouse, capture: Path) -> str:
 def compare(warehouse: Warehouse, cluster_id: str, truth: Path) -> DataFrame:
     """One row per value that was stated or rebuilt: `replay.agreement.compared.agreement`."""
     said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth.absolute()))
-    tables = (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS, BROKER_STATEMENTS)
-    return agreement(said, *[warehouse.read(table, cluster_id=cluster_id) for table in tables])
+    leaders, replicas, cuts, statements = (
+        warehouse.read(table, cluster_id=cluster_id)
+        for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS, BROKER_STATEMENTS)
+    )
+    return agreement(said, leaders, replicas, cuts, statements)
 
 
 def agrees(summaries: Iterable[Row]) -> bool:

@@ -61,7 +61,7 @@ def with_few_kept(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, Data
     """The landing tables, those of few rows kept: a plan that reads one from Delta asks first which files to read."""
     few = [name for name in landed if name in FEW_ROWS]
     spark = landed[PRODUCE_EVENTS.name].sparkSession
-    with few_tasks(spark, tasks_of_few(spark)):  # once for all: each would set and unset it while another is planned
+    with few_tasks(spark):  # the least there is: what each sets and puts back while others are planned is the same
         kept = at_once(spark)(lambda name: keep(landed[name], is_small=True), few)
     return {**landed, **dict(zip(few, kept, strict=True))}
 

@@ -44,8 +44,8 @@ def test_the_engine_agrees_with_the_truth(spark: SparkSession, name: str, kinds:
     with keeping() as keep:
         assigned = keep(assignments(landed))
         made = reconstruct(landed, assigned, slots_of(assigned), profile_of(landed, assigned), keep)
-        statements = landed["broker_statements"]
-        values = keep(agreement(truth(spark, forms), *vars(made).values(), statements))
+        timelines = (made.leader_timeline, made.replica_timeline, made.truncations)
+        values = keep(agreement(truth(spark, forms), *timelines, landed["broker_statements"]))
         summaries = summary(values).groupBy("what").agg(F.sum("stated"), F.sum("missing"), F.sum("extra")).collect()
         leaders = made.leader_timeline.groupBy("exactness").count().collect()
     found = {row[0]: tuple(row[1:]) for row in summaries}

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from replay.keep import as_it_is
 from replay.states.lineage import BEYOND
 from replay.stretches.stable_across import handed_out
 
@@ -45,7 +44,7 @@ def told(
         for k, (low, high) in enumerate(stretches)
     ]
     in_logs = [(100 * log, 1, 0, 0, *one) for log, (_, transactions) in enumerate(logs) for one in transactions]
-    found = handed_out(spark.createDataFrame(in_logs, IN_LOGS), spark.createDataFrame(seen, SEEN), as_it_is)
+    found = handed_out(spark.createDataFrame(in_logs, IN_LOGS), spark.createDataFrame(seen, SEEN))
     given: dict[tuple[int, int], set[Transaction]] = defaultdict(set)
     for row in found.collect():
         one = Transaction(row["first_offset"], row["reach"], row["is_untold"])

@@ -50,7 +50,7 @@ def with_stable_across(
     )
     seen = keep(ranges.join(whole, N.PARTITION_NUMBER), is_small=True)
     in_logs = _in_whole_logs(leaders.join(whole, N.PARTITION_NUMBER), landed, numbers, seen, keep)
-    return with_last_stable_offset(leaders.drop(C.LAST_STABLE_OFFSET), handed_out(in_logs, seen, keep))
+    return with_last_stable_offset(leaders.drop(C.LAST_STABLE_OFFSET), handed_out(in_logs, seen))
 
 
 def _numbers(assigned: DataFrame, cut: DataFrame) -> DataFrame:
@@ -78,7 +78,7 @@ def _in_whole_logs(
     return keep(found.withColumnRenamed(N.PARTITION_NUMBER, _WHOLE))
 
 
-def handed_out(in_logs: DataFrame, seen: DataFrame, keep: Keep) -> DataFrame:
+def handed_out(in_logs: DataFrame, seen: DataFrame) -> DataFrame:
     """One row per transaction that holds an LSO of a stretch, or several that do so all along: as `in_logs` has them.
 
     `seen` has the range of the HW, a row per leadership of a stretch.
@@ -94,7 +94,7 @@ def handed_out(in_logs: DataFrame, seen: DataFrame, keep: Keep) -> DataFrame:
     ends = in_logs.join(F.broadcast(ranges), [*_LED]).withColumn(_RANGE, _range(F.col(REACH)))
     each = stretches.withColumn(_RANGE, F.explode(F.sequence("first", "last")))
     within = ends.join(F.broadcast(each), [*_LED, _RANGE])
-    firsts = keep(ends.groupBy(*_LED, _RANGE, UNTOLD).agg(F.min(FIRST_OFFSET).alias(FIRST_OFFSET)), is_small=True)
+    firsts = ends.groupBy(*_LED, _RANGE, UNTOLD).agg(F.min(FIRST_OFFSET).alias(FIRST_OFFSET))
     later = firsts.join(F.broadcast(stretches), [*_LED]).where(F.col(_RANGE) > F.col("last"))
     beyond = later.groupBy(*N.LEADERSHIP, UNTOLD).agg(F.min(FIRST_OFFSET).alias(FIRST_OFFSET))
     columns = (*N.LEADERSHIP, FIRST_OFFSET, REACH, UNTOLD)

@@ -9,6 +9,7 @@ from jobs.new_rows import Landed
 from replay.profile import Profile
 from replay.settings import MIN_ISR_SETTING
 from replay.stretches.hot import hot_partitions, hot_stretches, may_be_cut, request_counts
+from replay.stretches.silent_within import silent_within
 from schemas import columns as C
 from schemas.tables import BROKER_REGISTRATIONS, FETCH_EVENTS, SETTINGS
 
@@ -27,7 +28,10 @@ def stretches_to_replay(landed: Landed, profile: Profile, assigned: DataFrame) -
         return None
     conf = landed[FETCH_EVENTS.name].sparkSession.conf
     least = int(conf.get(HOT_ROWS, _DEFAULT_HOT_ROWS) or _DEFAULT_HOT_ROWS)
-    hot = hot_partitions(request_counts(landed, assigned).localCheckpoint(), least, profile)
+    counts = request_counts(landed, assigned).localCheckpoint()
+    hot = hot_partitions(counts, least, profile)
+    if profile.has_silence and not hot.isEmpty():
+        hot = hot.join(silent_within(landed, counts), C.on_partition(), "left_anti").localCheckpoint()
     return hot_stretches(landed, hot) if not hot.isEmpty() and is_told(landed, profile) else None
 
 

@@ -14,6 +14,7 @@ from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import describe
 from replay.assignment import assignments
+from replay.events.silence import with_heard, with_heard_batches
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
@@ -45,6 +46,7 @@ def whole_replay(landed: Landed, keep: Keep) -> Replay:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
         assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned)
+        landed = with_heard(landed, keep) if profile.has_silence else landed
         cut = stretches_to_replay(landed, profile, assigned)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
     if cut is None:
@@ -62,14 +64,15 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
     `cut` is `replay.stretches.cut.stretches`.
     """
     with step("replay hot partitions") as replaying:
-        pieces = split(landed, cut)
+        pieces = split(with_heard_batches(landed) if profile.has_silence else landed, cut)
         assigned = keep(assignments(pieces), is_small=True)
         states = replayed(pieces, assigned, slots, profile.what_if(has_transactions=False), keep)
         parts = shown(states, slots, profile)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         seen = terms(parts, cut, keep)
         leaders = undoubted(_at_cuts(states, seen), slots, profile)
-        doubts = [*untold_at_cuts(landed, cut, profile), *unstitched(parts, leaders, cut, seen)]
+        met_or_not = unstitched(parts, leaders, cut, seen, has_silence=profile.has_silence)
+        doubts = [*untold_at_cuts(landed, cut, profile), *met_or_not]
         looks = [keep(found.distinct(), is_small=True) for found in doubts]
         found = [look for look in looks if not look.isEmpty()]
         replaying.note = f"{cut.count()} stretches"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from jobs import whole_replay
 from replay.assignment import assignments
+from replay.events.silence import with_heard
 from replay.going_on.continued import additions, is_in_force
 from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.going_on.tail import tail_of
@@ -74,10 +75,12 @@ def replay(
     return Timelines(**{name: keep(rows) for name, rows in vars(found).items()})
 
 
-def whole(spark: SparkSession, drawn: Sequence[History | Story], slots: int, keep: Keep) -> Whole:
-    """Histories and stories in one piece, transactions and all."""
-    landing = combined(drawn)
-    spoken = _spoken({each.name: profile(each) for each in drawn}, landing)
+def whole(
+    spark: SparkSession, drawn: Sequence[History | Story], slots: int, keep: Keep, silent: Landing | None = None
+) -> Whole:
+    """Histories and stories in one piece, transactions and all; of `silent` ones these rows are left."""
+    landing = combined(drawn) if silent is None else silent
+    spoken = _spoken({each.name: profile(each) for each in drawn}, landing).what_if(has_silence=silent is not None)
     return Whole(spark, landing, spoken, slots, keep, replay(landed_from(spark, landing), spoken, slots, keep))
 
 
@@ -164,16 +167,19 @@ def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str
     return Timelines(**{name: rows.unionByName(getattr(added, name)) for name, rows in old.items()}), moved - other
 
 
-def in_stretches(of: Whole, count: int) -> Timelines:
-    """Replay each partition in as many stretches."""
+def in_stretches(of: Whole, count: int, since: float = 0, but: Container[str] = ()) -> Timelines:
+    """Replay each partition in as many stretches, of the time after a share of all; those of some clusters in one."""
     ends, dawn = ends_of(of.landing), int(DAWN.timestamp())
 
     def cuts(cluster: str) -> list[int]:
-        return sorted({dawn + int((ends[cluster] - DAWN).total_seconds() * k / count) for k in range(1, count)})
+        lasts = (ends[cluster] - DAWN).total_seconds()
+        return sorted({dawn + int(lasts * (since + (1 - since) * k / count)) for k in range(1, count)})
 
-    hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in of.partitions], f"{KEY}, cuts array<bigint>")
+    which = [key for key in of.partitions if key[0] not in but]
+    hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in which], f"{KEY}, cuts array<bigint>")
     cut = of.keep(stretches(hot, reach_us(of.spoken)))
-    return whole_replay.in_stretches(of.landed, cut, of.slots, of.spoken, of.keep)
+    landed = with_heard(of.landed, of.keep) if of.spoken.has_silence else of.landed
+    return whole_replay.in_stretches(landed, cut, of.slots, of.spoken, of.keep)
 
 
 def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[str]:

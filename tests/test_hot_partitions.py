@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql import functions as F
 
 from jobs.continuing import AFTER
 from jobs.deliveries import landed_events
@@ -15,7 +16,8 @@ from jobs.hot_partitions import HOT_ROWS, is_told
 from jobs.reconstruct_timelines import write_timelines
 from jobs.warehouse import Warehouse
 from replay.profile import profile_for
-from schemas.tables import BROKER_REGISTRATIONS, SETTINGS
+from schemas import columns as C
+from schemas.tables import BROKER_REGISTRATIONS, FETCH_EVENTS, LEADER_TIMELINE, PRODUCE_EVENTS, SETTINGS
 from sources.synthetic.forms import forms_of
 from sources.synthetic.scenario import Epoch, read_scenario
 from tests.pieces import comparable
@@ -24,16 +26,24 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 CLUSTER = "hot"
+REQUESTS = (PRODUCE_EVENTS.name, FETCH_EVENTS.name)
 
 
 @pytest.mark.spark
 @pytest.mark.long
-def test_a_hot_partition_is_cut(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Several stretches, across an election; every row as in one piece."""
+@pytest.mark.parametrize(("since", "stretches"), [(0, "9"), (100, "7")])
+def test_a_hot_partition_is_cut(
+    since: int, stretches: str, spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Several stretches, across an election; every row as in one piece. Request logs may begin later than the rest."""
     scenario = read_scenario(None, events=1_500, partitions=3, hot_share=0.9, epochs=(Epoch(), Epoch()))
     warehouse = Warehouse(spark, str(tmp_path / "lake"))
     generate_cluster(warehouse, forms_of(scenario), cluster_id=CLUSTER, capture_id="one")
-    landed = landed_events(warehouse, CLUSTER)
+    begun = F.lit("2026-01-01 00:00:00").cast("timestamp") + F.make_dt_interval(secs=F.lit(since))
+    landed = {
+        name: rows.where(F.col(C.EVENT_TIME) >= begun) if name in REQUESTS and since else rows
+        for name, rows in landed_events(warehouse, CLUSTER).items()
+    }
     write_timelines(warehouse, CLUSTER, landed, all_anew=True)
     whole = {table: comparable(warehouse.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
     assert "stretches" not in capsys.readouterr().err
@@ -44,7 +54,9 @@ def test_a_hot_partition_is_cut(spark: SparkSession, tmp_path: Path, capsys: pyt
     finally:
         spark.conf.unset(HOT_ROWS)
 
-    assert re.findall(r"replay hot partitions.* (\d+) stretches", capsys.readouterr().err) == ["9"]
+    assert re.findall(r"replay hot partitions.* (\d+) stretches", capsys.readouterr().err) == [stretches]
+    if since:
+        assert not whole[LEADER_TIMELINE].where(F.col(C.EXACTNESS) == "bounded").isEmpty()
     for table, rows in whole.items():
         pieces = comparable(warehouse.read(table), [CLUSTER])
         assert (table.name, pieces.exceptAll(rows).take(2), rows.exceptAll(pieces).take(2)) == (table.name, [], [])

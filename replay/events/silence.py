@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.keep import Keep
 from replay.windows import FIRST, NOW, carried
 from schemas import columns as C
 from schemas import tables as T
@@ -23,6 +24,8 @@ SILENT_US = 60_000_000
 ASKED_WITHIN_US = 5_000_000
 """Within this a leader is asked by the other members of its ISR, ten times the default of replica.fetch.wait.max.ms."""
 
+HEARD = "heard"
+"""Name under which tables bring `heard` of more requests than they have themselves."""
 AT_US = "at_us"
 HEARD_UNTIL_US = "heard_until_us"
 """bigint: the broker's last request before a silent moment; NULL where it had none."""
@@ -33,8 +36,15 @@ LINE_OF_LEADER = (*C.PARTITION_KEY, C.BROKER_ID, *C.LINE, C.EVENT_TIME)
 """A leader's line, and the partition it tells of."""
 
 
+def with_heard(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
+    """Return the tables, and `HEARD` of them: of a part of their requests a broker is heard as of all."""
+    return {**landed, HEARD: keep(heard(landed), is_small=True)}
+
+
 def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per broker and stretch of its request log: `from_us` and `to_us`, its first and last request."""
+    if HEARD in landed:
+        return landed[HEARD]
     logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
     at = F.unix_micros(C.EVENT_TIME).alias(AT_US)
     asked = landed[T.FETCH_EVENTS.name].select(*_BROKER, at).unionByName(logged.select(*_BROKER, at))
@@ -106,5 +116,5 @@ def with_heard_batches(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFram
     Between logged appends a batch's time is held by theirs; in silence it is the producer's word alone.
     """
     silent = silent_batches(landed).select(*C.LINE)
-    heard_of = landed[T.PRODUCE_EVENTS.name].join(silent, [str(c) for c in C.LINE], "left_anti")
-    return {**landed, T.PRODUCE_EVENTS.name: heard_of}
+    others = landed[T.PRODUCE_EVENTS.name].join(silent, [str(c) for c in C.LINE], "left_anti")
+    return {**landed, T.PRODUCE_EVENTS.name: others}

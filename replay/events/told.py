@@ -60,7 +60,9 @@ def _ends(statements: DataFrame) -> DataFrame:
     taken = roles.groupBy(*LINE_OF_LEADER, C.LEADER_EPOCH, is_of(S.LOADED_HW).alias("is_load")).agg(
         F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"), said(*ROLE_LEOS).alias(_LEO), said(*ROLE_HWS).alias(_HW)
     )
-    own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, F.desc("is_load"), C.LEADER_EPOCH)
+    own = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(
+        C.EVENT_TIME, F.desc("is_load"), C.LEADER_EPOCH, C.SOURCE_FILE, C.SOURCE_LINE
+    )
     before = F.lag(F.struct("leads", F.col(C.LEADER_EPOCH).alias("epoch"), "is_load")).over(own)
     was_leader = F.col("was.leads") & ~F.col("was.is_load") & (F.col("was.epoch") < F.col(C.LEADER_EPOCH))
     ended = taken.withColumn("was", before).where(~F.col("is_load") & was_leader & F.col(_HW).isNotNull())

@@ -66,6 +66,7 @@ def split(landed: Mapping[str, DataFrame], cut: DataFrame) -> dict[str, DataFram
         **landed,
         **changed,
         T.BROKER_STATEMENTS.name: _of_each(statements, cut, _is_told()),
+        T.SEGMENT_BATCHES.name: _of_each(_last_dumped(landed[T.SEGMENT_BATCHES.name]), cut),
         T.PRODUCE_EVENTS.name: requests(produced, cut, appends, (C.BASE_OFFSET,)),
         T.FETCH_EVENTS.name: requests(fetched, cut, fetches, (C.BROKER_ID, C.REPLICA_ID, C.EVENT_TIME)),
     }
@@ -77,6 +78,13 @@ def _of_each(rows: DataFrame, cut: DataFrame, which: Column | None = None) -> Da
     each = rows.join(F.broadcast(of_stretch), C.on_partition(), "left")
     wanted = each if which is None else each.where(F.col(STRETCH).isNull() | which)
     return wanted.withColumn(C.TOPIC_ID, F.coalesce(PART_ID, C.TOPIC_ID)).select(*rows.columns)
+
+
+def _last_dumped(batches: DataFrame) -> DataFrame:
+    """Return of each dumped log its last batch: where it ended is all that is asked of them (`log_ends`)."""
+    log = C.on_partition(C.BROKER_ID)
+    last = batches.groupBy(*log).agg(F.max(C.LAST_OFFSET).alias(C.LAST_OFFSET))
+    return batches.join(last, [*log, str(C.LAST_OFFSET)], "left_semi")
 
 
 def _is_told() -> Column:

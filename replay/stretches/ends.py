@@ -15,22 +15,28 @@ from replay.going_on.unlike import LEADER_STATE, REPLICA_STATE, in_order, is_une
 from replay.names import NS_PER_US
 from replay.stretches.cut import FROM_US, UNTIL_US
 from replay.stretches.requests import PART_ID, STRETCH, TO_US
-from replay.stretches.terms import BOUNDS, TERM, Terms, own, timed
+from replay.stretches.terms import BOUNDS, TERM, Terms, own, terms_of, timed
 from replay.timelines import Timelines
 from schemas import columns as C
 
 
-def unstitched(parts: Timelines, leaders: DataFrame, cut: DataFrame, seen: Terms) -> list[DataFrame]:
+def unstitched(
+    parts: Timelines, leaders: DataFrame, cut: DataFrame, seen: Terms, *, has_silence: bool = False
+) -> list[DataFrame]:
     """Frames of one row per partition (its key) in which two stretches do not meet in the same state.
 
     Several, to be looked at one after the other: each has the plan of a replay in it. `parts` and `seen` are as
     `stitched.stitched` has them, `leaders` are the leaders' rows, `leader_rows.undoubted`: of some thousand rows their
-    neighbours are not looked for among millions.
+    neighbours are not looked for among millions. With silence (`Profile`) replicas must meet without their own lines,
+    too, which all stretches have: what is told of an epoch without requests hides what was known before.
     """
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
+    rebuilt = parts.replica_timeline.where(F.col(C.IN_ISR).isNotNull())  # `told_replicas` does not know of it
+    of_requests = terms_of(rebuilt, cut, C.VALID_FROM, replica)
+    replicas = [(parts.replica_timeline, seen.replicas), *([(rebuilt, of_requests)] if has_silence else [])]
     return [
         _not_met(leaders, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state(), seen.leaders),
-        _not_met(parts.replica_timeline, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE), seen.replicas),
+        *[_not_met(rows, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE), its) for rows, its in replicas],
         *_cut_again(own(parts.truncations, cut, C.EVENT_TIME)),
         _unexplained(own(parts.truncations, cut, C.EVENT_TIME)),
     ]

@@ -39,8 +39,8 @@ _HAS_OUTSIDERS = "has_outsiders"
 
 
 def may_be_cut(profile: Profile) -> bool:
-    """Return whether any may be: silence and an inferred ISR reach from one stretch into the next."""
-    return not (profile.has_silence or profile.has_untold_isr)
+    """Return whether any may be: an inferred ISR reaches from one stretch into the next."""
+    return not profile.has_untold_isr
 
 
 def request_counts(landed: Mapping[str, DataFrame], assigned: DataFrame) -> DataFrame:

@@ -46,13 +46,13 @@ def terms(parts: Timelines, cut: DataFrame, keep: Keep = as_it_is) -> Terms:
     numbers = [F.max(F.when(_up_to(bound), F.col(C.EVENT_SEQ))).alias(f"seq_{bound}") for bound in BOUNDS]
     is_own = ~_up_to(FROM_US) & _up_to(UNTIL_US)
     first_own = F.min(F.when(is_own, F.col(C.VALID_FROM))).alias(FIRST_OWN)
-    leaders = keep(_terms(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, *numbers), is_small=True)
-    replicas = keep(_terms(parts.replica_timeline, cut, C.VALID_FROM, replica, first_own), is_small=True)
+    leaders = keep(terms_of(parts.leader_timeline, cut, C.EVENT_TIME, C.PARTITION_KEY, *numbers), is_small=True)
+    replicas = keep(terms_of(parts.replica_timeline, cut, C.VALID_FROM, replica, first_own), is_small=True)
     # Columns of their own: what is kept has those of the rows it was made of, and is joined with.
     return Terms(leaders.toDF(*leaders.columns), replicas.toDF(*replicas.columns))
 
 
-def _terms(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], *besides: Column) -> DataFrame:
+def terms_of(rows: DataFrame, cut: DataFrame, time: str, of: Sequence[str], *besides: Column) -> DataFrame:
     """One row per `of`, stretch and term: when the last row up to each bound was, and whether there is one after it."""
     return timed(rows, cut, time).groupBy(*of, STRETCH, TERM).agg(
         *[F.max(F.when(_up_to(bound), F.col("us"))).alias(f"last_{bound}") for bound in BOUNDS],

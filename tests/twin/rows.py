@@ -19,6 +19,9 @@ TABLES = (
     "broker_registrations",
 )
 
+SAID_WITH_THE_LEO = ("became_leader_high_watermark", "became_follower_high_watermark")
+"""What a line of a role states after the LEO: in the same line."""
+
 
 def at(milliseconds: int) -> datetime:
     """A moment of the twin's clock."""
@@ -79,6 +82,9 @@ class Rows:
                 "broker_statements", f"broker-{broker_id}", **self._partition, kind=kind, broker_id=broker_id,
                 leader_epoch=leader_epoch, event_time=at(now), offset=offset, replica_id=replica_id,
             )  # fmt: skip
+            if kind in SAID_WITH_THE_LEO:
+                leo, said = self.landing["broker_statements"][-2:]
+                said["source_line"] = leo["source_line"]
 
     def setting(self, now: int, name: str, value: str, *, of_topic: bool = False) -> None:
         """A setting, of the topic or of all brokers."""

@@ -88,6 +88,31 @@ def test_a_leader_that_must_have_been_asked_is_silent_after_seconds(spark: Spark
     assert [row[0] for row in silent_batches(landed).select(second).collect()] == [20.0]
 
 
+def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
+    """Of two brokers alike: a session begins with epoch 0. What the second one was asked before is lost."""
+    changed, told = {"change_kind": "become_leader", "isr": [1, 2]}, (9, 12)
+    asked = [(1, 10, 7, 0), (1, 11, 7, 1), (1, 30, 8, 4), (2, 10, 7, 3), (2, 11, 7, 4)]
+    landed = {
+        T.PRODUCE_EVENTS.name: rows(spark, T.PRODUCE_EVENTS),
+        T.FETCH_EVENTS.name: rows(
+            spark, T.FETCH_EVENTS,
+            *[
+                {**HERE, "broker_id": b, "event_time": at(s), "session_id": session, "session_epoch": epoch}
+                for b, s, session, epoch in asked
+            ],
+        ),
+        T.LEADER_CHANGES.name: rows(
+            spark, T.LEADER_CHANGES,
+            *[{**HERE, **changed, "broker_id": b, "leader_id": b, "event_time": at(s)} for b in (1, 2) for s in told],
+        ),
+    }  # fmt: skip
+    second = (F.col(AT_US) - F.unix_micros(F.lit(BEGIN))) / 1_000_000
+
+    assert [tuple(row) for row in silent_changes(landed).select(C.BROKER_ID, second).collect()] == [(2, 9.0)]
+    stretches = heard(landed).orderBy(C.BROKER_ID, "from_us").select(C.BROKER_ID, "is_cut").collect()
+    assert [tuple(row) for row in stretches] == [(1, False), (1, True), (2, True)]
+
+
 def statement(kind: S, second: float, offset: int, epoch: int = -1, **more: Any) -> dict[str, Any]:
     """A broker's word, broker 2's unless said otherwise."""
     line = {"source_file": "broker-2/server.log", "source_line": int(second * 10), "event_time": at(second)}

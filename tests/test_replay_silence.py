@@ -89,7 +89,7 @@ def test_a_leader_that_must_have_been_asked_is_silent_after_seconds(spark: Spark
 
 
 def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
-    """Of two brokers alike: a session begins with epoch 0. What the second one was asked before is lost."""
+    """Of two brokers alike: a session begins with epoch 0. What the second one answered before is lost."""
     changed, told = {"change_kind": "become_leader", "isr": [1, 2]}, (9, 12)
     asked = [(1, 10, 7, 0), (1, 11, 7, 1), (1, 30, 8, 4), (2, 10, 7, 3), (2, 11, 7, 4)]
     landed = {
@@ -97,7 +97,8 @@ def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
         T.FETCH_EVENTS.name: rows(
             spark, T.FETCH_EVENTS,
             *[
-                {**HERE, "broker_id": b, "event_time": at(s), "session_id": session, "session_epoch": epoch}
+                {**HERE, "broker_id": b, "event_time": at(s - 2), "response_time": at(s), "session_id": session,
+                 "session_epoch": epoch}
                 for b, s, session, epoch in asked
             ],
         ),

@@ -60,9 +60,11 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
 def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per broker and 5 s in which it was asked: `from_us`, `to_us`, `goes_on`: a session whose begin is lost.
 
-    A session begins with epoch 0 (KIP-227).
+    A session begins with epoch 0 (KIP-227). A request counts when its line was written, which is when it was answered:
+    of those that came in the meantime some were answered sooner, and their lines may be lost.
     """
-    at, bucket = F.unix_micros(C.EVENT_TIME).alias(AT_US), F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias("bucket")
+    at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
+    bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias("bucket")
     logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
     appended = logged.select(*_BROKER, at, F.lit(0).alias(C.SESSION_ID), F.lit(0).alias(C.SESSION_EPOCH))
     asked = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH).unionByName(appended)

@@ -60,7 +60,7 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
 def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per broker and 5 s in which it was asked: `from_us`, `to_us`, `goes_on`: a session whose begin is lost.
 
-    A session begins with epoch 0 (KIP-227). A request counts when its line was written, which is when it was answered:
+    A session begins with epoch 0, and goes on with 1 (KIP-227). A request counts when its line was written, which is when it was answered:
     of those that came in the meantime some were answered sooner, and their lines may be lost.
     """
     at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
@@ -72,7 +72,7 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
         F.min(AT_US).alias("from_us"), F.max(AT_US).alias("to_us"), F.min(C.SESSION_EPOCH).alias("epoch")
     )
     first = F.min("bucket").over(Window.partitionBy(*_BROKER, C.SESSION_ID))
-    goes_on = (F.col(C.SESSION_ID) > 0) & (F.col("epoch") > 0) & (F.col("bucket") == first)
+    goes_on = (F.col(C.SESSION_ID) > 0) & (F.col("epoch") > 1) & (F.col("bucket") == first)
     return of_session.withColumn("goes_on", goes_on).groupBy(*_BROKER, "bucket").agg(
         F.min("from_us").alias("from_us"), F.max("to_us").alias("to_us"), F.bool_or("goes_on").alias("goes_on")
     )  # fmt: skip

@@ -60,8 +60,8 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
 def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per broker and 5 s in which it was asked: `from_us`, `to_us`, `goes_on`: a session whose begin is lost.
 
-    A session begins with epoch 0, and goes on with 1 (KIP-227). A request counts when its line was written, which is when it was answered:
-    of those that came in the meantime some were answered sooner, and their lines may be lost.
+    A session begins with epoch 0, and goes on with 1 (KIP-227). A request counts when its line was written, which is
+    when it was answered: of those that came in the meantime some were answered sooner, and their lines may be lost.
     """
     at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
     bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias("bucket")

@@ -123,10 +123,10 @@ def _times(rows: Iterable[Row]) -> list[object]:
 
 
 def test_histories_combine_into_one_capture() -> None:
-    """No two rows of a table have the same place in a file."""
+    """No two rows of a table have the same place in a file; a line may state a LEO and a HW, a row each."""
     landing = combined([history(seed, length=30) for seed in range(5)])
     for table, rows in landing.items():
-        places = [(row["source_file"], row["source_line"]) for row in rows]
+        places = [(row["source_file"], row["source_line"], row.get("kind")) for row in rows]
         assert len(set(places)) == len(rows) > 0, table
 
 

@@ -44,9 +44,8 @@ def whole_replay(landed: Landed, keep: Keep) -> Replay:
     """A replay of everything."""
     with step("look at the events") as looking:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
-        assigned = keep(assignments(landed), is_small=True)
+        assigned, landed = keep(assignments(landed), is_small=True), with_heard(landed, keep)
         slots, profile = slots_of(assigned), profile_of(landed, assigned)
-        landed = with_heard(landed, keep) if profile.has_silence else landed
         cut = stretches_to_replay(landed, profile, assigned)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
     if cut is None:
@@ -64,6 +63,7 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
     `cut` is `replay.stretches.cut.stretches`.
     """
     with step("replay hot partitions") as replaying:
+        # Here already, for what stands at a begin is found among the appends that the engine will look at.
         pieces = split(with_heard_batches(landed) if profile.has_silence else landed, cut)
         assigned = keep(assignments(pieces), is_small=True)
         states = replayed(pieces, assigned, slots, profile.what_if(has_transactions=False), keep)

@@ -178,8 +178,7 @@ def in_stretches(of: Whole, count: int, since: float = 0, but: Container[str] = 
     which = [key for key in of.partitions if key[0] not in but]
     hot = of.spark.createDataFrame([(*key, cuts(key[0])) for key in which], f"{KEY}, cuts array<bigint>")
     cut = of.keep(stretches(hot, reach_us(of.spoken)))
-    landed = with_heard(of.landed, of.keep) if of.spoken.has_silence else of.landed
-    return whole_replay.in_stretches(landed, cut, of.slots, of.spoken, of.keep)
+    return whole_replay.in_stretches(with_heard(of.landed, of.keep), cut, of.slots, of.spoken, of.keep)
 
 
 def differences(of: Whole, pieces: Timelines, clusters: Iterable[str]) -> list[str]:

@@ -31,9 +31,10 @@ def unstitched(
     too, which all stretches have: what is told of an epoch without requests hides what was known before.
     """
     replica: Sequence[str] = C.on_partition(C.REPLICA_ID)
-    rebuilt = parts.replica_timeline.where(F.col(C.IN_ISR).isNotNull())  # `told_replicas` does not know of it
-    of_requests = terms_of(rebuilt, cut, C.VALID_FROM, replica)
-    replicas = [(parts.replica_timeline, seen.replicas), *([(rebuilt, of_requests)] if has_silence else [])]
+    replicas = [(parts.replica_timeline, seen.replicas)]
+    if has_silence:
+        rebuilt = parts.replica_timeline.where(F.col(C.IN_ISR).isNotNull())  # `told_replicas` does not know of it
+        replicas.append((rebuilt, terms_of(rebuilt, cut, C.VALID_FROM, replica)))
     return [
         _not_met(leaders, cut, C.EVENT_TIME, C.PARTITION_KEY, _leader_state(), seen.leaders),
         *[_not_met(rows, cut, C.VALID_FROM, replica, F.struct(*REPLICA_STATE), its) for rows, its in replicas],

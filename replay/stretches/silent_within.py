@@ -18,9 +18,9 @@ from schemas import columns as C
 
 
 def silent_within(landed: Mapping[str, DataFrame], counts: DataFrame) -> DataFrame:
-    """One row per partition (its key) of which a leader changed or told something in silence, and was asked later.
+    """One row per partition (its key) of which a leader changed or told something in silence between its requests.
 
-    Later, and before; `counts` is `hot.request_counts`.
+    `counts` is `hot.request_counts`.
     """
     columns = (*C.PARTITION_KEY, AT_US)
     moments = silent_moments(landed).select(*columns).unionByName(told_by_leaders(landed).select(*columns))

@@ -14,7 +14,8 @@ from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import describe
 from replay.assignment import assignments
-from replay.events.silence import with_heard, with_heard_batches
+from replay.events.heard import with_heard
+from replay.events.silence import with_heard_batches
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed

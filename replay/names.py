@@ -59,6 +59,7 @@ WITNESSED_LEO = "witnessed_log_end_offset"  # bigint: the LEO when the last witn
 REMOTE_LEO_BEFORE = "remote_log_end_offset_before"  # bigint per slot: remote LEO before the event
 IS_PROVEN_CAUGHT_UP = "is_proven_caught_up"  # bool: a later response shows that the fetch was caught up, though the clock says not; or NULL
 HW_IF_WAITED = "high_watermark_if_waited"  # bigint: what the HW is if it waits for whom nobody knows to be caught up; no bound where known
+HEARD_AGAIN_MS = "heard_again_ms"     # bigint: the first answer after the last silence of the request log; NULL there was none
 CAUGHT_UP_MS = "caught_up_ms"         # bigint per slot: lastCaughtUpTimeMs
 HELD_MASK = "held_mask"               # int: replicas the HW waits for whoever is joining, as a bit mask of slots
 PLACE = "place"                       # int: number of the event in its leadership, from 1

@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from jobs import whole_replay
 from replay.assignment import assignments
-from replay.events.silence import with_heard
+from replay.events.heard import with_heard
 from replay.going_on.continued import additions, is_in_force
 from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.going_on.tail import tail_of

@@ -113,6 +113,23 @@ def test_a_hw_of_a_follower_within_bounds_is_not_missing(spark: SparkSession) ->
     assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [5, 1, 2, 2, 0]
 
 
+def test_a_remote_leo_of_a_time_without_requests_is_not_missing(spark: SparkSession) -> None:
+    """From the last fetch that is known to the next one; what was never between them is missing."""
+    leaders = rows(
+        spark, T.LEADER_TIMELINE,
+        event(0, 1, 4, 4, remote_log_end_offset={2: 4, 3: 2}),
+        event(0, 2, 9, 7, remote_log_end_offset={2: 4, 3: 2}, exactness="bounded", log_end_offset_high=11),
+        event(0, 3, 12, 10, remote_log_end_offset={2: 10, 3: 2}),
+    )  # fmt: skip
+    said = truth(spark, *(("remote_leo", 2, 1, replica, None, leo) for replica in (2, 3) for leo in (1, 2, 4, 7, 11)))
+    values = agreement(said, leaders, rows(spark, T.REPLICA_TIMELINE), *nothing_more(spark))
+
+    missing = values.where("what = 'remote_leo' and rebuilt_ms is null and not is_bounded")
+    assert sorted((row["replica_id"], row["offset"]) for row in missing.collect()) == [
+        (2, 1), (2, 2), (2, 11), (3, 1), (3, 4), (3, 7), (3, 11)
+    ]  # fmt: skip
+
+
 def test_where_a_log_was_begun_anew_its_hw_is_not_extra(spark: SparkSession) -> None:
     """The line that says so states no HW; of another replica it says nothing."""
     begun = {**HERE, "kind": "truncated_fully_at", "broker_id": 2, "offset": 4}

@@ -9,7 +9,8 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from replay.events.silence import AT_US, HEARD_UNTIL_US, heard, in_silence, silent_batches, silent_changes
+from replay.events.heard import AT_US, HEARD_UNTIL_US, IS_CUT_AFTER, IS_CUT_BEFORE, heard, in_silence
+from replay.events.silence import silent_batches, silent_changes
 from replay.findings.contacts import contacts
 from replay.findings.silent_cuts import silent_truncations
 from replay.findings.spans import spans
@@ -89,9 +90,13 @@ def test_a_leader_that_must_have_been_asked_is_silent_after_seconds(spark: Spark
 
 
 def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
-    """Of two brokers alike: a session begins with epoch 0. What the second one answered before is lost."""
+    """Of two brokers alike: a session begins with epoch 0. What the second one answered before is lost.
+
+    It goes on at 40 s with an epoch that does not follow: so is what was answered since 11 s.
+    """
     changed, told = {"change_kind": "become_leader", "isr": [1, 2]}, (9, 12)
-    asked = [(1, 10, 7, 0), (1, 11, 7, 1), (1, 30, 8, 4), (1, 50, 9, 1), (2, 10, 7, 3), (2, 11, 7, 4)]
+    asked = [(1, 10, 7, 0), (1, 11, 7, 1), (1, 30, 8, 4), (1, 50, 9, 1)]
+    asked += [(2, 10, 7, 3), (2, 11, 7, 4), (2, 40, 7, 6), (2, 41, 7, 7), (2, 60, 7, 8)]
     landed = {
         T.PRODUCE_EVENTS.name: rows(spark, T.PRODUCE_EVENTS),
         T.FETCH_EVENTS.name: rows(
@@ -109,9 +114,13 @@ def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
     }  # fmt: skip
     second = (F.col(AT_US) - F.unix_micros(F.lit(BEGIN))) / 1_000_000
 
-    assert [tuple(row) for row in silent_changes(landed).select(C.BROKER_ID, second).collect()] == [(2, 9.0)]
-    stretches = heard(landed).orderBy(C.BROKER_ID, "from_us").select(C.BROKER_ID, "is_cut").collect()
-    assert [tuple(row) for row in stretches] == [(1, False), (1, True), (1, False), (2, True)]
+    changes = silent_changes(landed).select(C.BROKER_ID, second.alias("second")).orderBy("second", C.BROKER_ID)
+    assert [tuple(row) for row in changes.collect()] == [(2, 9.0), (1, 12.0), (2, 12.0)]
+    columns = (C.BROKER_ID, IS_CUT_BEFORE, IS_CUT_AFTER)
+    stretches = heard(landed).orderBy(C.BROKER_ID, "from_us").select(*columns).collect()
+    assert [tuple(row) for row in stretches] == [
+        (1, False, True), (1, True, False), (1, False, False), (2, True, True), (2, True, False), (2, False, False)
+    ]  # fmt: skip
 
 
 def statement(kind: S, second: float, offset: int, epoch: int = -1, **more: Any) -> dict[str, Any]:

@@ -6,7 +6,7 @@ extra, and neither are values that a broker had for another reason than the one 
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.agreement.known_otherwise import AT_MS, EPOCH, OF, VALUE, WHAT, known_otherwise, said, without_epoch
@@ -21,7 +21,7 @@ def agreement(
     """One row per value that was stated or rebuilt: `OF`, `offset`, `stated_ms`, `rebuilt_ms` (NULL where it was not).
 
     `is_bounded` tells a value that no line bears witness to: a HW, of the leader or a follower, that only a bounded row
-    covers, a remote LEO that a leader heard of just before its process ended.
+    covers, a remote LEO of a time whose requests are lost, or one that a leader heard of just before its process ended.
 
     `truth` has the columns of a truth.jsonl.gz (kind, ts, broker, topic, partition, epoch, from, to, replica);
     `statements` are `broker_statements`, the others the timelines. Internal topics are left out: their
@@ -39,13 +39,27 @@ def agreement(
 
 
 def _bounds(leaders: DataFrame, replicas: DataFrame) -> DataFrame:
-    """One row per HW that is somewhere known between bounds only (`OF`): `bounds`, from where to where they reach."""
+    """One row per HW or remote LEO that is somewhere known between bounds only (`OF`): `bounds`, how far they reach."""
     reach = F.struct(F.col(C.HIGH_WATERMARK_LOW).alias("low"), F.col(C.HIGH_WATERMARK_HIGH).alias("high"))
     rows = (C.EXACTNESS, reach.alias("reach"))
     of_leaders = leaders.select(*_of("leader_hw", F.col(C.LEADER_EPOCH), F.lit(NO_REPLICA)), *rows)
     of_followers = replicas.select(*_of("follower_hw", F.lit(C.UNKNOWN_EPOCH), F.col(C.REPLICA_ID)), *rows)
-    bounded = of_leaders.unionByName(of_followers).where(F.col(C.EXACTNESS) == Exactness.BOUNDED.value)
+    bounded = of_leaders.unionByName(of_followers).unionByName(_remotes(leaders)).where(_is_between())
     return bounded.groupBy(*OF).agg(F.collect_set("reach").alias("bounds"))
+
+
+def _is_between() -> Column:
+    return F.col(C.EXACTNESS) == Exactness.BOUNDED.value
+
+
+def _remotes(leaders: DataFrame) -> DataFrame:
+    """One row per remote LEO of a leader's row: it reaches to the next that a surely known row has, or to the LEO."""
+    entries = leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo"))
+    later = Window.partitionBy(*EPOCH, "of").orderBy(C.EVENT_SEQ).rowsBetween(1, Window.unboundedFollowing)
+    known = F.when(~_is_between() & (F.col("leo") >= 0), F.col("leo"))
+    until = F.coalesce(F.first(known, ignorenulls=True).over(later), F.col(C.LOG_END_OFFSET_HIGH))
+    reach = F.struct(F.col("leo").alias("low"), until.alias("high")).alias("reach")
+    return entries.select(*_of("remote_leo", F.col(C.LEADER_EPOCH), F.col("of")), C.EXACTNESS, reach)
 
 
 def _of(what: str, epoch: Column, replica: Column) -> tuple[Column, ...]:
@@ -55,7 +69,7 @@ def _of(what: str, epoch: Column, replica: Column) -> tuple[Column, ...]:
 
 
 def _is_bounded() -> Column:
-    """Return whether the value is a HW that was not rebuilt, but lies within the bounds of some row."""
+    """Return whether the value was not rebuilt, but lies within the bounds of some row."""
     within = F.exists("bounds", lambda it: F.col(C.OFFSET).between(it["low"], it["high"]))
     return F.col("rebuilt_ms").isNull() & F.coalesce(within, F.lit(False))
 

@@ -10,97 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.keep import Keep
-from replay.windows import FIRST, NOW, carried
+from replay.events.heard import ASKED_WITHIN_US, AT_US, HEARD_UNTIL_US, SILENT_US, heard, in_silence
+from replay.windows import FIRST, carried
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import AppendSource, ChangeKind
 
-SILENT_US = 60_000_000
-"""Longer than this without any request of a broker is silence, whatever happened."""
-ASKED_WITHIN_US = 5_000_000
-"""Within this a leader is asked by the other members of its ISR, ten times the default of replica.fetch.wait.max.ms."""
-
-HEARD = "heard"
-"""Name under which tables bring `heard` of more requests than they have themselves."""
-AT_US = "at_us"
-HEARD_UNTIL_US = "heard_until_us"
-"""bigint: the broker's last request before a silent moment; NULL where it had none."""
-
 _PATIENCE_US = "patience_us"
-_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
 LINE_OF_LEADER = (*C.PARTITION_KEY, C.BROKER_ID, *C.LINE, C.EVENT_TIME)
 """A leader's line, and the partition it tells of."""
-
-
-def with_heard(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
-    """Return the tables, and `HEARD` of them: of a part of their requests a broker is heard as of all."""
-    return {**landed, HEARD: keep(heard(landed), is_small=True)}
-
-
-def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per broker and stretch of its request log: `from_us` and `to_us`, its first and last request.
-
-    And `is_cut`: before the first there were others, for it goes on with fetch sessions whose begin is not there.
-    """
-    if HEARD in landed:
-        return landed[HEARD]
-    begins_anew = F.col("from_us") - F.lag("to_us").over(_in_order()) > ASKED_WITHIN_US
-    number = F.count_if(F.coalesce(begins_anew, F.lit(True))).over(_in_order().rowsBetween(FIRST, NOW))
-    numbered = _asked(landed).withColumn("number", number)
-    early = F.col("bucket") - F.min("bucket").over(Window.partitionBy(*_BROKER, "number")) <= 1
-    return numbered.withColumn("goes_on", F.col("goes_on") & early).groupBy(*_BROKER, "number").agg(
-        F.min("from_us").alias("from_us"), F.max("to_us").alias("to_us"), F.bool_or("goes_on").alias("is_cut")
-    )  # fmt: skip
-
-
-def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per broker and 5 s in which it was asked: `from_us`, `to_us`, `goes_on`: a session whose begin is lost.
-
-    A session begins with epoch 0, and goes on with 1 (KIP-227). A request counts when its line was written, which is
-    when it was answered: of those that came in the meantime some were answered sooner, and their lines may be lost.
-    """
-    at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
-    bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias("bucket")
-    logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
-    appended = logged.select(*_BROKER, at, F.lit(0).alias(C.SESSION_ID), F.lit(0).alias(C.SESSION_EPOCH))
-    asked = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH).unionByName(appended)
-    of_session = asked.groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
-        F.min(AT_US).alias("from_us"), F.max(AT_US).alias("to_us"), F.min(C.SESSION_EPOCH).alias("epoch")
-    )
-    first = F.min("bucket").over(Window.partitionBy(*_BROKER, C.SESSION_ID))
-    goes_on = (F.col(C.SESSION_ID) > 0) & (F.col("epoch") > 1) & (F.col("bucket") == first)
-    return of_session.withColumn("goes_on", goes_on).groupBy(*_BROKER, "bucket").agg(
-        F.min("from_us").alias("from_us"), F.max("to_us").alias("to_us"), F.bool_or("goes_on").alias("goes_on")
-    )  # fmt: skip
-
-
-def _in_order() -> WindowSpec:
-    return Window.partitionBy(*_BROKER).orderBy("bucket")
-
-
-def in_silence(moments: DataFrame, heard_of: DataFrame, patience_us: Column | None = None) -> DataFrame:
-    """The rows of `moments` (with `broker_id` and `at_us`) that lie in silence, with `heard_until_us`.
-
-    `heard_of` is `heard`; `patience_us` is how far the nearest request may be (default: `SILENT_US`), but before a log
-    that is cut there: whatever was asked then is lost.
-    """
-    patience = F.lit(SILENT_US) if patience_us is None else patience_us
-    stretch = F.struct("from_us", "to_us", "is_cut")
-    per_broker = heard_of.groupBy(*_BROKER).agg(F.collect_list(stretch).alias("stretches"))
-    known = moments.join(F.broadcast(per_broker), [str(c) for c in _BROKER], "left")
-    near = F.exists(
-        "stretches",
-        lambda it: F.col(AT_US).between(
-            F.when(it["is_cut"], it["from_us"]).otherwise(it["from_us"] - patience), it["to_us"] + patience
-        ),
-    )
-    before = F.filter("stretches", lambda it: it["to_us"] < F.col(AT_US))
-    until = F.array_max(F.transform(before, lambda it: it["to_us"]))
-    return known.where(~F.coalesce(near, F.lit(False))).withColumn(HEARD_UNTIL_US, until).drop("stretches")
 
 
 def silent_changes(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -12,8 +12,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.events.heard import AT_US, HEARD_UNTIL_US, heard, in_silence
 from replay.events.leaderships import START_US
-from replay.events.silence import AT_US, HEARD_UNTIL_US, LINE_OF_LEADER, heard, in_silence, silent_moments
+from replay.events.silence import LINE_OF_LEADER, silent_moments
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of, said
 from schemas import columns as C
 from schemas import tables as T

@@ -122,7 +122,16 @@ def _bounded(limited: DataFrame) -> DataFrame:
         C.HIGH_WATERMARK: hw_low, C.HIGH_WATERMARK_LOW: hw_low, C.HIGH_WATERMARK_HIGH: hw_high, C.EXACTNESS: exactness,
         C.LOG_END_OFFSET: leo_low, C.LOG_END_OFFSET_LOW: leo_low, C.LOG_END_OFFSET_HIGH: leo_high,
     }  # fmt: skip
-    made: dict[str, Column] = {name: F.when(unsure, value).otherwise(F.col(name)) for name, value in values.items()}
+    # Of a row that is doubted for another reason (`doubts`) it is known as well what the HW had come to before.
+    risen = F.least(F.greatest(C.HIGH_WATERMARK_LOW, "hw_low"), C.HIGH_WATERMARK_HIGH)
+    is_one = (F.col(C.EXACTNESS) == Exactness.BOUNDED.value) & (risen == F.col(C.HIGH_WATERMARK_HIGH))
+    otherwise = {
+        C.HIGH_WATERMARK: risen, C.HIGH_WATERMARK_LOW: risen,
+        C.EXACTNESS: F.when(is_one, Exactness.STATED.value).otherwise(F.col(C.EXACTNESS)),
+    }  # fmt: skip
+    made: dict[str, Column] = {
+        name: F.when(unsure, value).otherwise(otherwise.get(name, F.col(name))) for name, value in values.items()
+    }
     return limited.withColumns(made).drop(
         "hw_low", "hw_high", "leo_low", "leo_high", "hw_at_least", "hw_at_most", "leo_is", DUMPED_END
     )

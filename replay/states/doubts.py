@@ -17,6 +17,7 @@ from replay.event_types import is_event
 from replay.high_watermark import allows, candidate, isr_mask, proven
 from replay.names import slot_column
 from replay.profile import Profile
+from replay.states.after_silence import may_wait_unseen
 from replay.windows import so_far
 from schemas import columns as C
 from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
@@ -36,7 +37,10 @@ def isr_enough_for_all() -> dict[str, Column]:
 
 def doubted_rise(slots: int, profile: Profile, joining: Column) -> dict[str, Column]:
     """Return how far the HW has surely, and has perhaps, risen in the leadership so far; -1 before it did."""
-    sure = F.when(_may_be_under_min_isr(profile), proven()).otherwise(candidate(slots, profile, joining))
+    is_doubted = _may_be_under_min_isr(profile)
+    if profile.has_silence:
+        is_doubted = is_doubted | may_wait_unseen(slots, profile)
+    sure = F.when(is_doubted, proven()).otherwise(candidate(slots, profile, joining))
     perhaps = F.when(F.col(N.IS_EVALUATED) & allows(profile), _smallest_surely_held(slots, profile, joining))
     return {
         N.RISEN_SURELY: F.coalesce(F.max(sure).over(so_far()), F.lit(UNKNOWN_OFFSET)),

@@ -18,6 +18,7 @@ from replay.names import slot_column
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
 from replay.sequence import with_event_seq
+from replay.states.after_silence import with_heard_again
 from replay.states.doubts import doubted_rise, isr_enough_for_all
 from replay.states.inferred_isr import with_bounds_of_rise, with_inferred_isr
 from replay.states.unheard import with_possible_rise
@@ -54,6 +55,7 @@ def leader_states(
     rounds = joining_rounds(slots) if profile.has_outsiders or profile.has_untold_isr else 0
     if rounds:
         known = with_caught_up(known, slots)
+        known = with_heard_again(known) if profile.has_silence and has_witnesses else known
     if profile.has_untold_isr:
         known = with_inferred_isr(known, slots, profile)
     held = known.withColumn(N.HELD_MASK, held_mask(slots, profile) if rounds else isr_mask(slots))
@@ -83,7 +85,7 @@ FORGOTTEN = (
     N.IS_NEW_LEADER, STATED_LEO, N.NEW_LOG_START, N.NEW_FENCED_MASK, N.NEW_REGISTERED_MASK, N.FENCED_MASK,
     N.IS_EVALUATED, N.IS_PROVEN_CAUGHT_UP, N.EVERY_MASK, N.PLACE, N.SETTLED, N.RISEN_BEFORE, N.RISEN_AT_END,
     N.ISR_ENOUGH_FOR_ALL, N.RAISED_MASK, N.WITNESSED_LEO,
-    N.UNHEARD_OFFSET, "fetcher_leo_before",
+    N.UNHEARD_OFFSET, N.HEARD_AGAIN_MS, "fetcher_leo_before",
 )  # fmt: skip
 """What the order and the states were made of, and no timeline shows."""
 

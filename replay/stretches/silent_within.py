@@ -11,7 +11,8 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from replay.events.silence import AT_US, silent_moments
+from replay.events.heard import AT_US
+from replay.events.silence import silent_moments
 from replay.events.told import told_by_leaders
 from replay.stretches.requests import SECOND_US
 from schemas import columns as C

@@ -1,0 +1,118 @@
+"""When a broker was heard: the stretches of its request log, and which of them lost what was before.
+
+A session of fetches begins with epoch 0 and goes on with 1, 2, … (KIP-227, `FetchSession.scala`). Where a log goes on
+with an epoch that does not follow on the last one it has of the session, requests between are lost: the log was cut
+there, or rotated away, and was not merely without anything to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import functions as F
+
+from replay.keep import Keep
+from replay.windows import FIRST, NOW
+from schemas import columns as C
+from schemas import tables as T
+from schemas.kinds import AppendSource
+
+SILENT_US = 60_000_000
+"""Longer than this without any request of a broker is silence, whatever happened."""
+ASKED_WITHIN_US = 5_000_000
+"""Within this a leader is asked by the other members of its ISR, ten times the default of replica.fetch.wait.max.ms."""
+
+HEARD = "heard"
+"""Name under which tables bring `heard` of more requests than they have themselves."""
+AT_US = "at_us"
+HEARD_UNTIL_US = "heard_until_us"
+"""bigint: the broker's last request before a silent moment; NULL where it had none."""
+FROM_US, TO_US = "from_us", "to_us"
+AFTER_US, BEFORE_US = "after_us", "before_us"
+IS_CUT_BEFORE, IS_CUT_AFTER = "is_cut_before", "is_cut_after"
+
+_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
+_BUCKET, _GOES_ON = "bucket", "goes_on"
+
+
+def with_heard(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
+    """Return the tables, and `HEARD` of them: of a part of their requests a broker is heard as of all."""
+    return {**landed, HEARD: keep(heard(landed), is_small=True)}
+
+
+def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per broker and stretch of its request log: `from_us` and `to_us`, its first and last request.
+
+    `after_us` and `before_us`: the last request of the stretch before and the first of the next, NULL if none is.
+    `is_cut_before`: before the first there were others, for a session goes on that has no such epoch before;
+    `is_cut_after`: so it is of the next stretch.
+    """
+    if HEARD in landed:
+        return landed[HEARD]
+    begins_anew = F.col(FROM_US) - F.lag(TO_US).over(_in_order(_BUCKET)) > ASKED_WITHIN_US
+    number = F.count_if(F.coalesce(begins_anew, F.lit(True))).over(_in_order(_BUCKET).rowsBetween(FIRST, NOW))
+    numbered = _asked(landed).withColumn("number", number)
+    is_early = F.col(_BUCKET) - F.min(_BUCKET).over(Window.partitionBy(*_BROKER, "number")) <= 1
+    stretches = numbered.withColumn(_GOES_ON, F.col(_GOES_ON) & is_early).groupBy(*_BROKER, "number").agg(
+        F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US), F.bool_or(_GOES_ON).alias(IS_CUT_BEFORE)
+    )  # fmt: skip
+    in_order = _in_order("number")
+    neighbours = {
+        AFTER_US: F.lag(TO_US).over(in_order), BEFORE_US: F.lead(FROM_US).over(in_order),
+        IS_CUT_AFTER: F.coalesce(F.lead(IS_CUT_BEFORE).over(in_order), F.lit(False)),
+    }  # fmt: skip
+    return stretches.withColumns(neighbours)
+
+
+def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per broker and 5 s in which it was asked: `from_us`, `to_us`, `goes_on`: requests before it are lost.
+
+    A request counts when its line was written, which is when it was answered: of those that came in the meantime some
+    were answered sooner, and their lines may be lost.
+    """
+    at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
+    bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias(_BUCKET)
+    logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
+    appended = logged.select(*_BROKER, at, F.lit(0).alias(C.SESSION_ID), F.lit(0).alias(C.SESSION_EPOCH))
+    asked = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH).unionByName(appended)
+    of_session = asked.groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
+        F.min(AT_US).alias(FROM_US), F.max(AT_US).alias(TO_US),
+        F.min(C.SESSION_EPOCH).alias("first_epoch"), F.max(C.SESSION_EPOCH).alias("last_epoch"),
+    )  # fmt: skip
+    return of_session.withColumn(_GOES_ON, _goes_on()).groupBy(*_BROKER, _BUCKET).agg(
+        F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US), F.bool_or(_GOES_ON).alias(_GOES_ON)
+    )  # fmt: skip
+
+
+def _goes_on() -> Column:
+    """Return whether an epoch of the session is missing before the first one that is logged in these 5 s."""
+    earlier = F.lag("last_epoch").over(Window.partitionBy(*_BROKER, C.SESSION_ID).orderBy(_BUCKET))
+    # The first of all may be without its begin: what asks for a session has no number yet.
+    return (F.col(C.SESSION_ID) > 0) & (F.col("first_epoch") > F.coalesce(earlier, F.lit(0)) + 1)
+
+
+def _in_order(by: str) -> WindowSpec:
+    return Window.partitionBy(*_BROKER).orderBy(by)
+
+
+def in_silence(moments: DataFrame, heard_of: DataFrame, patience_us: Column | None = None) -> DataFrame:
+    """The rows of `moments` (with `broker_id` and `at_us`) that lie in silence, with `heard_until_us`.
+
+    `heard_of` is `heard`; `patience_us` is how far the nearest request may be (default: `SILENT_US`), but where the log
+    is cut: whatever was asked then is lost.
+    """
+    patience = F.lit(SILENT_US) if patience_us is None else patience_us
+    stretch = F.struct(FROM_US, TO_US, AFTER_US, BEFORE_US, IS_CUT_BEFORE, IS_CUT_AFTER)
+    per_broker = heard_of.groupBy(*_BROKER).agg(F.collect_list(stretch).alias("stretches"))
+    known = moments.join(F.broadcast(per_broker), [str(c) for c in _BROKER], "left")
+    near = F.exists(
+        "stretches",
+        lambda it: F.col(AT_US).between(
+            F.greatest(it[AFTER_US], it[FROM_US] - F.when(it[IS_CUT_BEFORE], 0).otherwise(patience)),
+            F.least(it[BEFORE_US], it[TO_US] + F.when(it[IS_CUT_AFTER], 0).otherwise(patience)),
+        ),
+    )
+    before = F.filter("stretches", lambda it: it[TO_US] < F.col(AT_US))
+    until = F.array_max(F.transform(before, lambda it: it[TO_US]))
+    return known.where(~F.coalesce(near, F.lit(False))).withColumn(HEARD_UNTIL_US, until).drop("stretches")

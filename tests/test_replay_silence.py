@@ -59,7 +59,10 @@ def test_silence_is_a_minute_without_any_request_of_the_broker(spark: SparkSessi
 
 
 def test_a_leader_that_must_have_been_asked_is_silent_after_seconds(spark: SparkSession) -> None:
-    """Not one that is alone in its ISR, or steps down at once. A client's batch needs a request as well."""
+    """Not one that is alone in its ISR, or steps down at once. A client's batch needs a request as well.
+
+    Nothing that was appended between the same two requests is as it seems then, a marker of a transaction neither.
+    """
     changed = {"broker_id": 1, "leader_id": 1, "change_kind": "become_leader", "isr": [1, 2]}
     after = {"broker_id": 1, "leader_id": 2, "change_kind": "become_follower", "isr": []}
     dumped = {"broker_id": 1, "append_source": "segment", "is_control": False}
@@ -86,7 +89,14 @@ def test_a_leader_that_must_have_been_asked_is_silent_after_seconds(spark: Spark
     second = ((F.col(AT_US) - F.unix_micros(F.lit(BEGIN))) / 1_000_000).alias("second")
 
     assert [row[0] for row in silent_changes(landed).select(second).orderBy("second").collect()] == [1.0, 22.0]
-    assert [row[0] for row in silent_batches(landed).select(second).collect()] == [20.0]
+    batches = silent_batches(landed).select(second).orderBy("second")
+    assert [row[0] for row in batches.collect()] == [16.0, 20.0, 21.0, 22.0]
+    calm = {**landed, T.LEADER_CHANGES.name: rows(spark, T.LEADER_CHANGES)}
+    alone = {
+        **calm,
+        T.PRODUCE_EVENTS.name: landed[T.PRODUCE_EVENTS.name].where("is_control or topic like '!_%' escape '!'"),
+    }
+    assert silent_batches(alone).isEmpty()
 
 
 def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:

@@ -20,6 +20,7 @@ from schemas import tables as T
 from schemas.kinds import AppendSource, ChangeKind
 
 _PATIENCE_US = "patience_us"
+_GAP, _NEVER_US = "gap", -1
 LINE_OF_LEADER = (*C.PARTITION_KEY, C.BROKER_ID, *C.LINE, C.EVENT_TIME)
 """A leader's line, and the partition it tells of."""
 
@@ -43,12 +44,21 @@ def silent_changes(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def silent_batches(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per append that only a dump tells of, in silence: its request is missing, and the fetches beside it."""
+    """One row per append that only a dump tells of, in silence: its request is missing, and the fetches beside it.
+
+    Where one moment between two stretches of requests is silence the log is not there, however near they are.
+    """
     appends = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) != AppendSource.REQUEST.value)
+    timed = appends.withColumn(AT_US, F.unix_micros(C.EVENT_TIME))
     # Markers of transactions and what coordinators write come without a request of a client.
     is_asked = ~F.col(C.IS_CONTROL) & ~F.startswith(C.TOPIC, F.lit("__"))
     patience_us = F.when(is_asked, ASKED_WITHIN_US).otherwise(SILENT_US)
-    return in_silence(appends.withColumn(AT_US, F.unix_micros(C.EVENT_TIME)), heard(landed), patience_us)
+    between = in_silence(timed, heard(landed), F.lit(0))
+    gap = (C.CLUSTER_ID, C.BROKER_ID, F.coalesce(HEARD_UNTIL_US, F.lit(_NEVER_US)).alias(_GAP))
+    silent = in_silence(timed, heard(landed), patience_us).select(*gap)
+    lost = silent.unionByName(silent_changes(landed).select(*gap)).distinct()
+    marked = between.withColumn(_GAP, gap[-1])
+    return marked.join(F.broadcast(lost), [C.CLUSTER_ID, C.BROKER_ID, _GAP], "left_semi").drop(_GAP)
 
 
 def silent_moments(landed: Mapping[str, DataFrame]) -> DataFrame:

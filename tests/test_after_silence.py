@@ -1,0 +1,60 @@
+"""A request log that goes on after a hole: whom the leader waits for by fetches that are lost."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.event_types import event
+from replay.states.after_silence import with_heard_again
+from schemas.kinds import EventType
+from tests.engine import by_topic, each_by_its_own, profile, replayed
+from tests.pairs import outside, paired
+from tests.test_replay_histories import MOST_REPLICAS
+from tests.test_silent_in_pieces import without_requests
+from tests.twin.histories import combined, history
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+
+def test_a_leader_is_heard_again_with_the_first_answer_after_the_last_silence(spark: SparkSession) -> None:
+    """Not when the request came: one that waited was not the first to be answered. What is no request tells nothing."""
+    kinds = {"asked": event(EventType.FETCH), "changed": event(EventType.ISR_CHANGE), "silent": event(N.SILENCE)}
+    told = [
+        ("asked", 1, 2, None), ("silent", 3, 3, None), ("changed", 4, 4, None), ("asked", 5, 9, 9), ("asked", 6, 7, 7),
+        ("asked", 10, 11, 7), ("silent", 12, 12, 7), ("asked", 20, 21, 21),
+    ]  # fmt: skip
+    made = spark.createDataFrame(told, "kind string, at bigint, answered bigint, expected bigint")
+    kind = F.lit(None)
+    for name, number in kinds.items():
+        kind = F.when(F.col("kind") == name, number).otherwise(kind)
+    events = made.withColumns(
+        {
+            **dict.fromkeys(N.LEADERSHIP, F.lit(0)), N.ORDER_NS: F.col("at"), N.STREAM_RANK: F.lit(0),
+            N.STREAM_POS: F.lit(0), N.EVENT: kind, N.EVENT_US: F.col("at") * 1000,
+            N.RESPONSE_US: F.col("answered") * 1000,
+        }
+    )  # fmt: skip
+
+    heard = with_heard_again(events).select("expected", N.HEARD_AGAIN_MS)
+    assert [tuple(row) for row in heard.where(f"not expected <=> {N.HEARD_AGAIN_MS}").collect()] == []
+    assert heard.where(f"{N.HEARD_AGAIN_MS} is not null").count() == 5
+
+
+def test_a_replica_outside_the_isr_may_hold_the_hw_by_a_fetch_that_is_lost(spark: SparkSession) -> None:
+    """A history whose replica 4 was caught up before its log goes on: 19 is the HW, and 25 without it."""
+    drawn = [history(701)]
+    spoken = each_by_its_own({each.name: profile(each) for each in drawn}).what_if(has_silence=True)
+    late = without_requests(combined(drawn), 0.4)
+    with replayed(spark, late, MOST_REPLICAS, spoken) as timelines:
+        pairs = paired(drawn, by_topic(timelines.leader_timeline))
+
+    held = [made for _, told, made in pairs if told["high_watermark"] == 19 and made["leader_epoch"] == 0]
+    assert {(row["high_watermark_high"], row["exactness"]) for row in held} >= {(25, "bounded")}
+    assert outside(pairs) == []

@@ -60,8 +60,10 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
         # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
-        leo = F.when(leads, F.col(C.LOG_END_OFFSET)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
-        hw = F.when(leads, F.col(C.HIGH_WATERMARK)).when(dropped, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
+        # What it had before an epoch without a logged request it may have outgrown there, or cut.
+        unknown = dropped | F.col(N.IS_UNHEARD)
+        leo = F.when(leads, F.col(C.LOG_END_OFFSET)).when(unknown, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
+        hw = F.when(leads, F.col(C.HIGH_WATERMARK)).when(unknown, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
         least = F.coalesce(leo, slot_column(C.REMOTE_LEO, i)).alias("least")
         bound = F.when(leo.isNotNull() | _witnessed(i), F.struct(least, C.LOG_END_OFFSET, C.HIGH_WATERMARK))
         columns[slot_column(OWN_LEO, i)] = F.coalesce(carried(leo, so_far), F.lit(UNKNOWN_OFFSET))

@@ -56,10 +56,10 @@ def of_requests_later(topic: str) -> list[Row]:
 
 
 def of_requests_of_members(topic: str) -> list[Row]:
-    """The same, with 3 outside the ISR: it is not waited for. A segment is rolled at 12."""
+    """The same, with 3 outside the ISR: it may be waited for as long as the lag time. A segment is rolled at 12."""
     return [
         *begun(topic, 7, 5, isr=[1, 2]), *said(topic, 30 * S, segment_rolled=12), append(topic, 100 * S, 20, 30),
-        fetch(topic, 100.2 * S, 2, 25, 18),
+        fetch(topic, 100.2 * S, 2, 25, 18), fetch(topic, 140 * S, 2, 30, 25),
     ]  # fmt: skip
 
 

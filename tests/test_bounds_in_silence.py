@@ -71,7 +71,8 @@ KNOWN = {
         ("WITNESS", 5, 12, 12, 12, "bounded"),
         ("WITNESS", 5, 25, 12, 30, "bounded"),
         ("APPEND", 5, 25, 30, 30, "bounded"),
-        ("FETCH", 25, 25, 30, 30, "exact"),
+        ("FETCH", 5, 25, 30, 30, "bounded"),
+        ("FETCH", 30, 30, 30, 30, "exact"),
     ],
     "fetches_later": [
         ("BECOME_LEADER", 5, 5, 7, 7, "stated"),

@@ -13,9 +13,8 @@ from replay.states.after_silence import with_heard_again
 from schemas.kinds import EventType
 from tests.engine import by_topic, each_by_its_own, profile, replayed
 from tests.pairs import outside, paired
-from tests.pieces import Landing, at_share
 from tests.test_replay_histories import MOST_REPLICAS
-from tests.test_silent_in_pieces import REQUESTS, without_requests
+from tests.test_silent_in_pieces import without_requests
 from tests.twin.histories import combined, history
 
 if TYPE_CHECKING:
@@ -61,24 +60,11 @@ def test_a_replica_outside_the_isr_may_hold_the_hw_by_a_fetch_that_is_lost(spark
     assert outside(pairs) == []
 
 
-def with_a_hole(landing: Landing, begin: float, end: float) -> Landing:
-    """The rows without the requests between two shares of each cluster's time."""
-    since, until = at_share(landing, begin), at_share(landing, end)
-    return {
-        table: [
-            r
-            for r in rows
-            if table not in REQUESTS or not since[r["cluster_id"]] <= r["event_time"] < until[r["cluster_id"]]
-        ]
-        for table, rows in landing.items()
-    }
-
-
 def test_a_log_that_was_shorter_before_an_epoch_in_silence_was_not_cut(spark: SparkSession) -> None:
     """What a follower had before it is not what it has when the next leader begins."""
     drawn = [history(724), history(751)]
     spoken = each_by_its_own({each.name: profile(each) for each in drawn}).what_if(has_silence=True)
-    with replayed(spark, with_a_hole(combined(drawn), 0.35, 0.65), MOST_REPLICAS, spoken) as timelines:
+    with replayed(spark, without_requests(combined(drawn), 0.65, since=0.35), MOST_REPLICAS, spoken) as timelines:
         made = {
             (r["topic"], r["leader_epoch"], r["replica_id"], r["to_offset"]) for r in timelines.truncations.collect()
         }

@@ -17,6 +17,7 @@ from replay.stretches.silent_within import silent_within
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind
+from tests.engine import Row
 from tests.frames import rows
 from tests.pieces import Landing, Whole, at_share, differences, in_stretches, whole
 from tests.test_replay_histories import MOST_REPLICAS
@@ -50,12 +51,15 @@ def rotated(spark: SparkSession, keep: Keep) -> Rotated:
     return replayed
 
 
-def without_requests(landing: Landing, share: float) -> Landing:
-    """The rows without the requests of a first share of each cluster's time."""
-    begins = at_share(landing, share)
+def without_requests(landing: Landing, until: float, since: float = 0) -> Landing:
+    """The rows without the requests between two shares of each cluster's time."""
+    begins, ends = at_share(landing, since), at_share(landing, until)
+
+    def is_lost(row: Row) -> bool:
+        return begins[row["cluster_id"]] <= row["event_time"] < ends[row["cluster_id"]]
+
     return {
-        table: [row for row in rows if table not in REQUESTS or row["event_time"] >= begins[row["cluster_id"]]]
-        for table, rows in landing.items()
+        table: [row for row in rows if table not in REQUESTS or not is_lost(row)] for table, rows in landing.items()
     }
 
 

@@ -54,12 +54,17 @@ def _is_between() -> Column:
 
 def _remotes(leaders: DataFrame) -> DataFrame:
     """One row per remote LEO of a leader's row: it reaches to the next that a surely known row has, or to the LEO."""
-    entries = leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo"))
+    entries = _by_follower(leaders)
     later = Window.partitionBy(*EPOCH, "of").orderBy(C.EVENT_SEQ).rowsBetween(1, Window.unboundedFollowing)
     known = F.when(~_is_between() & (F.col("leo") >= 0), F.col("leo"))
     until = F.coalesce(F.first(known, ignorenulls=True).over(later), F.col(C.LOG_END_OFFSET_HIGH))
     reach = F.struct(F.col("leo").alias("low"), until.alias("high")).alias("reach")
     return entries.select(*_of("remote_leo", F.col(C.LEADER_EPOCH), F.col("of")), C.EXACTNESS, reach)
+
+
+def _by_follower(leaders: DataFrame) -> DataFrame:
+    """One row per leader's row and follower, `of`, with its remote LEO, `leo`."""
+    return leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo"))
 
 
 def _of(what: str, epoch: Column, replica: Column) -> tuple[Column, ...]:
@@ -130,7 +135,7 @@ def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFr
 
     epoch, any_epoch = F.col(C.LEADER_EPOCH), F.lit(C.UNKNOWN_EPOCH)
     exact = leaders.where((F.col(C.EXACTNESS) != Exactness.BOUNDED.value) & (F.col(C.HIGH_WATERMARK) >= 0))
-    entries = leaders.select("*", F.explode(C.REMOTE_LEO_MAP).alias("of", "leo")).where("leo >= 0")
+    entries = _by_follower(leaders).where("leo >= 0")
     # Of a log that was shorter when it was loaded no such line tells.
     cut_by_lines = cuts.where(F.col(C.METHOD) != Method.RESTART.value)
     is_told = (F.col(C.HIGH_WATERMARK_LOW) == F.col(C.HIGH_WATERMARK_HIGH)) & (F.col(C.HIGH_WATERMARK) >= 0)

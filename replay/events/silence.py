@@ -53,12 +53,12 @@ def silent_batches(landed: Mapping[str, DataFrame]) -> DataFrame:
     # Markers of transactions and what coordinators write come without a request of a client.
     is_asked = ~F.col(C.IS_CONTROL) & ~F.startswith(C.TOPIC, F.lit("__"))
     patience_us = F.when(is_asked, ASKED_WITHIN_US).otherwise(SILENT_US)
-    between = in_silence(timed, heard(landed), F.lit(0))
-    gap = (C.CLUSTER_ID, C.BROKER_ID, F.coalesce(HEARD_UNTIL_US, F.lit(_NEVER_US)).alias(_GAP))
-    silent = in_silence(timed, heard(landed), patience_us).select(*gap)
-    lost = silent.unionByName(silent_changes(landed).select(*gap)).distinct()
-    marked = between.withColumn(_GAP, gap[-1])
-    return marked.join(F.broadcast(lost), [C.CLUSTER_ID, C.BROKER_ID, _GAP], "left_semi").drop(_GAP)
+    since = F.coalesce(HEARD_UNTIL_US, F.lit(_NEVER_US))
+    gap = (C.CLUSTER_ID, C.BROKER_ID, since.alias(_GAP))
+    by_itself = in_silence(timed, heard(landed), patience_us).select(*gap)
+    lost = F.broadcast(by_itself.unionByName(silent_changes(landed).select(*gap)).distinct())
+    between = in_silence(timed, heard(landed), F.lit(0)).withColumn(_GAP, since)
+    return between.join(lost, [C.CLUSTER_ID, C.BROKER_ID, _GAP], "left_semi").drop(_GAP)
 
 
 def silent_moments(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -29,9 +29,9 @@ def with_heard_again(states: DataFrame) -> DataFrame:
     """
     counted = states.withColumn(_SILENCES, F.count_if(is_event(N.SILENCE)).over(so_far()))
     is_since = is_event(EventType.APPEND, EventType.FETCH) & (F.col(_SILENCES) > 0)
-    answered = F.struct(_SILENCES, (-F.coalesce(N.RESPONSE_US, N.EVENT_US)).alias("us"))
-    first = F.max(F.when(is_since, answered)).over(so_far())
-    return counted.withColumn(N.HEARD_AGAIN_MS, (-first["us"] / 1000).cast("bigint")).drop(_SILENCES)
+    answered_ms = F.expr(f"coalesce({N.RESPONSE_US}, {N.EVENT_US}) div 1000")
+    first = F.max(F.when(is_since, F.struct(_SILENCES, (-answered_ms).alias("ms")))).over(so_far())
+    return counted.withColumn(N.HEARD_AGAIN_MS, -first["ms"]).drop(_SILENCES)
 
 
 def may_wait_unseen(slots: int, profile: Profile) -> Column:

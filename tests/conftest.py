@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from tests.captured import Tables
     from tests.rebuilt import Rebuilt
 
-FIRST_COMPILER_ONLY = {"JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m"}
+_FOR_A_MINUTE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=300m"
+FIRST_COMPILER_ONLY = {"JDK_JAVA_OPTIONS": _FOR_A_MINUTE}
 """Environment of a JVM that lives for a minute: what Java's second compiler makes comes too late to pay."""
 CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
 

@@ -29,8 +29,9 @@ if TYPE_CHECKING:
     from tests.captured import Tables
     from tests.rebuilt import Rebuilt
 
-_FOR_A_MINUTE = "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=300m"
-FIRST_COMPILER_ONLY = {"JDK_JAVA_OPTIONS": _FOR_A_MINUTE}
+FIRST_COMPILER_ONLY = {
+    "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=300m",
+}
 """Environment of a JVM that lives for a minute: what Java's second compiler makes comes too late to pay."""
 CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
 

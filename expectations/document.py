@@ -20,6 +20,9 @@ if one could not be judged, else 1 if a warning is broken and `--fail-on warn` i
 By default no violation is tolerated. `--config FILE` gives a rule another severity, a number or a share of violations
 to tolerate, also by topic, and sets known violations aside until a date: see `conf/check-example.yaml`. Each section
 ends with the SQL of the rows that break the rule, for `tidegauge sql`.
+
+Sources are of Kafka 4.1.0, with line numbers: P = `Partition.scala`, RM = `ReplicaManager.scala`, RFT =
+`ReplicaFetcherThread.scala`, R = `Replica.java`, UL = `UnifiedLog.java`, LEFC = `LeaderEpochFileCache.java`.
 """
 
 

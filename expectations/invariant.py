@@ -27,11 +27,13 @@ class Invariant:
     known: str = "true"
     since: str = ""
     """First Kafka version it is true of; '' for all."""
+    demands: str = ""
+    """What `holds` demands, where that has the moment of a run in it; '' where it is the same in every run."""
 
     @property
     def fingerprint(self) -> str:
         """A digest of what the rule demands: a verdict of another fingerprint is one of another rule."""
-        text = f"{self.subject.name}\n{self.scope}\n{self.known}\n{self.holds}\n{self.since}"
+        text = f"{self.subject.name}\n{self.scope}\n{self.known}\n{self.demands or self.holds}\n{self.since}"
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
     @property

@@ -106,6 +106,7 @@ def is_fresh(since: datetime) -> Invariant:
     return Invariant(
         "EventsAreFresh", LAST_EVENTS,
         holds=f"{LAST_EVENT} >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}Z'",
+        demands=f"{LAST_EVENT} >= now - max_age",
         observed=(LAST_EVENT,), severity=Severity.CRITICAL,
         why="A check of last week's events says nothing of tonight.",
         source="option --max-age",

@@ -51,7 +51,7 @@ class Subject:
 
     @property
     def comment(self) -> str:
-        """What one row is: the first sentence of its function."""
+        """What one row is: the first line of its function's docstring."""
         return (self.rows.__doc__ or "").strip().splitlines()[0]
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
 import click
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import DataFrame
 
 from jobs.command import cluster_option, debug_option, options, run
 from jobs.deliveries import landed_clusters, require_one
-from jobs.disagreements import disagreements, show_disagreement
+from jobs.disagreements import show_disagreement
 from jobs.errors import CouldNotRunError, ExitCode
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
@@ -20,19 +19,15 @@ from jobs.places import Home
 from jobs.progress import print_table
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
-from replay.agreement.compared import agreement, summary
+from replay.agreement.compared import TRUTH, agreement
 from replay.agreement.known_otherwise import WHAT
+from replay.agreement.verdict import agrees, differing, summary
 from schemas import columns as C
 from schemas.tables import BROKER_STATEMENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from sources.capture_folder import capture_root
 from sources.errors import CaptureError
 from sources.files import discover
 from sources.stated_cluster import stated_cluster_id
-
-TRUTH_SCHEMA = "kind string, ts bigint, broker int, topic string, partition int, epoch int, replica int"
-OFFSETS = "`from` bigint, `to` bigint"
-FOUND, EXTRA, BOUNDED = 0.999, 0.001, 0.005
-"""Shares of the stated values that must be found, may be extra, and may lie in a bounded row only, per kind."""
 
 
 def cluster_of(warehouse: Warehouse, capture: Path) -> str:
@@ -48,27 +43,12 @@ def cluster_of(warehouse: Warehouse, capture: Path) -> str:
 
 def compare(warehouse: Warehouse, cluster_id: str, truth: Path) -> DataFrame:
     """One row per value that was stated or rebuilt: `replay.agreement.compared.agreement`."""
-    said = warehouse.spark.read.schema(f"{TRUTH_SCHEMA}, {OFFSETS}").json(str(truth.absolute()))
+    said = warehouse.spark.read.schema(TRUTH).json(str(truth.absolute()))
     leaders, replicas, cuts, statements = (
         warehouse.read(table, cluster_id=cluster_id)
         for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS, BROKER_STATEMENTS)
     )
     return agreement(said, leaders, replicas, cuts, statements)
-
-
-def agrees(summaries: Iterable[Row]) -> bool:
-    """Whether of every kind of value enough is found, and little else; of truncations each one."""
-    counts = {name: Counter[str]() for name in ("stated", "found", "bounded", "extra")}
-    for row in summaries:
-        for name, count in counts.items():
-            count[row[WHAT]] += row[name]
-    found, bounded, extra = (counts[name] for name in ("found", "bounded", "extra"))
-    return all(
-        found[what] + bounded[what] >= (1.0 if what == "truncate" else FOUND) * number
-        and bounded[what] <= max(1, BOUNDED * number)
-        and extra[what] <= (0.0 if what == "truncate" else EXTRA) * number
-        for what, number in counts["stated"].items()
-    )
 
 
 @click.command(
@@ -101,7 +81,7 @@ def agree(capture: Path, differences: int, warehouse: Home, cluster_id: str | No
             message = f"{truth} says nothing of what was rebuilt"
             raise CouldNotRunError(message)
         print_table(of_partitions.columns, [[_text(v) for v in row] for row in summaries])
-        found = disagreements(values, differences)
+        found = differing(values).limit(differences).collect()
     for number, value in enumerate(found, start=1):
         show_disagreement(target, cluster, capture, value, number)
     return ExitCode.OK if agrees(summaries) else ExitCode.RULE_BROKEN

@@ -50,7 +50,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         mark = earlier_replay(warehouse, cluster_id)
         new = _with_kept_requests(new_rows(warehouse, cluster_id, mark, landed, protocol), keep)
         stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
-        profile = protocol.what_if(
+        profile = protocol.with_changes(
             has_outsiders=mark.has_outsiders or _has_outsiders(landed, new),
             has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
         )
@@ -102,8 +102,8 @@ def _moment(landed: Landed, new: Landed, stands: Timelines, profile: Profile) ->
     ends = stands.leader_timeline.agg(*times).first()
     if found is None or ends is None or ends[0] is None:
         raise MustReplayAllError("the timelines are empty")
-    until_us, first_us, last_us = int(found[UNTIL_US]), int(ends[0]), int(ends[1])
-    require(2 * (until_us - first_us) > last_us - first_us, "what has landed reaches far back")
+    until_us, begun_us, last_us = int(found[UNTIL_US]), int(ends[0]), int(ends[1])
+    require(2 * (until_us - begun_us) > last_us - begun_us, "what has landed reaches far back")
     return until_us
 
 

@@ -7,25 +7,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from pyspark.sql import DataFrame, Row
+from pyspark.sql import Row
 from pyspark.sql import functions as F
 
 from jobs.progress import print_table, say
 from jobs.step_table import HEAD, lines_of, timed
 from jobs.warehouse import Warehouse
-from replay.agreement.known_otherwise import AT_MS, OF, WHAT
+from replay.agreement.compared import REBUILT_MS
+from replay.agreement.known_otherwise import AT_MS, WHAT
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE
 
 AROUND = 5
 """Events before and after a disagreement that are shown."""
-
-
-def disagreements(values: DataFrame, most: int) -> list[Row]:
-    """The first values that were stated and not rebuilt, or rebuilt and never stated, in time order."""
-    is_found = F.col("stated_ms").isNotNull() & F.col("rebuilt_ms").isNotNull()
-    differ = values.where(~is_found & ~F.col("is_bounded"))
-    return differ.withColumn(AT_MS, F.coalesce("stated_ms", "rebuilt_ms")).orderBy(AT_MS, *OF).limit(most).collect()
 
 
 def neighbourhood(warehouse: Warehouse, cluster_id: str, value: Row) -> list[Row]:
@@ -58,7 +52,7 @@ def raw_lines(capture: Path, rows: Sequence[Row]) -> list[str]:
 
 def show_disagreement(target: Warehouse, cluster_id: str, capture: Path, value: Row, number: int) -> None:
     """Print a value, the first of all or a later one, with the partition's events and lines around it."""
-    kind = "stated, not rebuilt" if value["rebuilt_ms"] is None else "rebuilt, not stated"
+    kind = "stated, not rebuilt" if value[REBUILT_MS] is None else "rebuilt, not stated"
     where = f"{value[C.TOPIC]}-{value[C.PARTITION]}, epoch {value[C.LEADER_EPOCH]}, replica {value[C.REPLICA_ID]}"
     nth = "first disagreement" if number == 1 else f"disagreement {number}"
     say(f"{nth}: {value[WHAT]} {value[C.OFFSET]} of {where} is {kind}")

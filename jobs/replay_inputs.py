@@ -45,7 +45,7 @@ def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
         has_untold_isr=has_untold_isr,
     )
     # Of a leader that no line tells of nothing is known of what it was told: then all of it may be.
-    return spoken if has_untold_isr else spoken.what_if(**facts_of(landed))
+    return spoken if has_untold_isr else spoken.with_changes(**facts_of(landed))
 
 
 def facts_of(landed: Mapping[str, DataFrame]) -> dict[str, bool]:
@@ -71,4 +71,4 @@ def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:
     protocol = next((latest[name] for name in PROTOCOL if name in latest), None)
     lag_time = latest.get(LAG_TIME)
     spoken = profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
-    return spoken.what_if(has_controllers_requests=not requests_of_controllers(landed).isEmpty())
+    return spoken.with_changes(has_controllers_requests=not requests_of_controllers(landed).isEmpty())

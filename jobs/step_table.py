@@ -8,6 +8,7 @@ from itertools import groupby
 from pyspark.sql import DataFrame, Row, Window
 from pyspark.sql import functions as F
 
+from replay.windows import FIRST, LAST
 from schemas import columns as C
 
 AT = "at"
@@ -21,7 +22,8 @@ HEAD = ("seq", "time (UTC)", "event", "of", "LEO", "remote LEO", "ISR", "HW", st
 
 def step_rows(events: DataFrame, most: int) -> tuple[list[Row], bool]:
     """The first events of a leader timeline in order, and whether there are more; one topic id after the other."""
-    born = F.min(C.EVENT_TIME).over(Window.partitionBy(C.TOPIC_ID))
+    of_topic_id = Window.partitionBy(C.TOPIC_ID).rowsBetween(FIRST, LAST)
+    born = F.min(C.EVENT_TIME).over(of_topic_id)
     in_order = timed(events).withColumn(BORN, born).orderBy(BORN, C.TOPIC_ID, *C.TIMELINE_ORDER)
     rows = in_order.limit(most + 1).collect()
     return rows[:most], len(rows) > most

@@ -73,7 +73,7 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
     landed = landed_events(warehouse, cluster_id)
     with keeping() as keep:
         assigned = keep(assignments(landed))
-        profile = profile_of(landed, assigned).what_if(**otherwise.profile_changes)
+        profile = profile_of(landed, assigned).with_changes(**otherwise.profile_changes)
         changed = as_if(landed, otherwise.min_isr)
         would_be = reconstruct(changed, assigned, slots_of(assigned), profile, keep).leader_timeline
         was = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)

@@ -20,13 +20,13 @@ from replay.keep import Keep
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
 from replay.states.leader_rows import leader_timeline, undoubted
+from replay.stretches.across_cuts import untold_at_cuts
 from replay.stretches.apart import only, put_in_place
 from replay.stretches.cut import split
 from replay.stretches.ends import at_moments, moments, unstitched
 from replay.stretches.stable_across import with_stable_across
 from replay.stretches.stitched import stitched
 from replay.stretches.terms import Terms, terms
-from replay.stretches.untold import untold_at_cuts
 from replay.timelines import Timelines, reconstruct, shown
 from schemas.tables import PRODUCE_EVENTS
 
@@ -67,7 +67,7 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         # Here already, for what stands at a begin is found among the appends that the engine will look at.
         pieces = split(with_heard_batches(landed) if profile.has_silence else landed, cut)
         assigned = keep(assignments(pieces), is_small=True)
-        states = replayed(pieces, assigned, slots, profile.what_if(has_transactions=False), keep)
+        states = replayed(pieces, assigned, slots, profile.with_changes(has_transactions=False), keep)
         parts = shown(states, slots, profile)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         seen = terms(parts, cut, keep)

@@ -78,6 +78,8 @@ IS_UNSURE = "is_unsure"               # bool: the state is known between bounds 
 SHOWN = "shown"                       # struct: what the timelines show of an event, and no window reads
 IS_UNHEARD = "is_unheard"             # bool: no request of the whole leader epoch is logged
 NS_PER_US = 1000
+CLOCKS_APART_US = 5_000_000           # how far two brokers' clocks may be apart, where a line of one is put beside the other's
+CLOCKS_APART = f"INTERVAL {CLOCKS_APART_US // 1_000_000} SECONDS"  # SQL: the same
 ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
 ORDER_MS = f"{ORDER_NS} div 1000000"  # SQL: the same in milliseconds, which is all that a broker knows
 # fmt: on

@@ -76,8 +76,8 @@ class Profile:
     has_untold_isr: bool = False
     """Of some leadership no line tells the ISR, or none that it began: it is inferred, and the HW bounded by it."""
 
-    def what_if(self, **changes: object) -> Profile:
-        """Return this profile with `changes`: the same events under another protocol."""
+    def with_changes(self, **changes: object) -> Profile:
+        """Return this profile with these fields changed."""
         return replace(self, **changes)  # type: ignore[arg-type]
 
 

@@ -89,8 +89,7 @@ def replayed(
     roles = keep_small(roles_with_loads(landed))
     begun = keep_small(leaderships(roles))
     restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
-    ended = ends(roles)
-    is_tail = settled is not None
+    ended, is_tail = ends(roles), settled is not None
     known_hw = begun if settled is None else keep_small(with_risen(begun, settled))
     ordered = ordered_events(landed, known_hw, restarts, ended, assigned, slots, profile)
     states = kept_as_few(remembered(ordered, slots, profile, is_tail=is_tail), (*N.LEADERSHIP, *N.IN_ORDER), keep)
@@ -99,11 +98,8 @@ def replayed(
     starts = keep_small(leadership_starts(summaries, told, restarts, assigned, slots, settled))
     states = states if settled is None else numbered_on(states, settled, assigned)
     known = with_high_watermark(states, starts, assigned, slots, profile)
-    replicas = replica_states(known, slots, profile)
     if profile.has_silence:
         known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
-        of_replicas = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
-        replicas = with_told_replicas(replica_states(known, slots, profile), of_replicas, known)
     if profile.has_transactions:
         produced = landed[T.PRODUCE_EVENTS.name] if settled is None else settled.produced
         began = starts.select(*N.LEADERSHIP, N.START_HW, GIVEN_UP_AT)
@@ -112,5 +108,9 @@ def replayed(
         stable = with_last_stable_offset(known, in_logs)
     else:
         stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
+    replicas = replica_states(known, slots, profile)
+    if profile.has_silence:
+        of_replicas = told_replicas(landed, begun).join(F.broadcast(assigned), C.on_partition())
+        replicas = with_told_replicas(replicas, of_replicas, known)
     kept = kept_as_few(replicas, IN_ORDER_OF_REPLICA, keep)
     return Replayed(leaders=stable, replicas=named(kept, assigned), statements=landed[T.BROKER_STATEMENTS.name])

@@ -1,8 +1,10 @@
 """The protocol, as one table: on this event, for these replicas, this variable becomes that.
 
-Kafka 4.1.0 is described; what older versions do otherwise is a field of `replay.profile.Profile`. Line numbers are of
-the 4.1.0 sources: P = kafka/cluster/Partition.scala, R = org/apache/kafka/server/replica/Replica.java,
-UL = org/apache/kafka/storage/internals/log/UnifiedLog.java.
+Kafka 4.1.0 is described; what older versions do otherwise is a field of `replay.profile.Profile`. Line numbers, here and
+everywhere, are of the 4.1.0 sources: P = kafka/cluster/Partition.scala, RM = kafka/server/ReplicaManager.scala,
+RFT = kafka/server/ReplicaFetcherThread.scala, R = org/apache/kafka/server/replica/Replica.java,
+UL = org/apache/kafka/storage/internals/log/UnifiedLog.java, LEFC = …/internals/epoch/LeaderEpochFileCache.java,
+RCM = org/apache/kafka/controller/ReplicationControlManager.java.
 
 Everything that changes a state variable of a leader is in this file: the rows of `RULES`, and, because they compare
 replicas with each other, the functions of `replay.in_sync` (who holds the HW) and `replay.high_watermark` (the fold),
@@ -56,7 +58,7 @@ class Carry(Enum):
 
 @dataclass(frozen=True)
 class Rule:
-    """One row of the protocol: `becomes` is SQL over the event's columns, and `at_least` that it lowers nothing."""
+    """One row of the protocol: `becomes` is SQL over the event's columns; what is `at_least` so much lowers nothing."""
 
     event: str
     of: Of
@@ -91,6 +93,7 @@ RULES = (
     Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "a reassignment adds and removes replicas", "P:990 updateAssignmentAndIsr"),
     Rule(E.BECOME_LEADER, Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "a dropped replica, always by a new epoch, is forgotten; assigned again it starts unknown", "P:990 updateAssignmentAndIsr"),
     Rule(E.LOG_START,     Of.PARTITION,   C.LOG_START_OFFSET, N.NEW_LOG_START,         "DeleteRecords or retention", "UL:1320 maybeIncrementLogStartOffset"),
+    Rule(N.RESPONSE,      Of.PARTITION,   C.LOG_START_OFFSET, N.NEW_LOG_START,         "a response states it: the leader had it by then, whether or not a line tells that it moved", "P:1514 readRecords"),
     Rule(N.FENCING,       Of.PARTITION,   N.FENCED_MASK,      N.NEW_FENCED_MASK,       "a fenced replica may not join the ISR", "P:1056 isReplicaIsrEligible"),
     Rule(N.FENCING,       Of.REGISTERED,  N.IS_REREGISTERED,  "true",                  "the broker epoch of its last fetch is an old one", "P:1070 isBrokerEpochIsrEligible"),
     Rule(E.FETCH,         Of.FETCHER,     N.IS_REREGISTERED,  "false",                 "a fetch brings the broker epoch (v15, KIP-903)", "R:93 updateFetchStateOrThrow"),
@@ -114,10 +117,6 @@ The second value says for which protocol: `ALWAYS`, `EACH_FETCH` by `Profile.eva
 """
 
 
-def _condition(rule: Rule) -> Column:
-    return is_event(rule.event)
-
-
 def _concerns(rule: Rule, slot: int) -> Column:
     """Return whether the event assigns to the replica in `slot`."""
     if rule.of is Of.FETCHER:
@@ -133,7 +132,7 @@ def _assigned(variable: str, slot: int | None, *, at_least: bool) -> Column:
     """Return what the event assigns to `variable` (of the replica in `slot`), NULL where it does not."""
     chosen = F.lit(None)
     for rule in reversed([rule for rule in RULES if rule.variable == variable and rule.at_least is at_least]):
-        concerned = _condition(rule) if slot is None else _condition(rule) & _concerns(rule, slot)
+        concerned = is_event(rule.event) if slot is None else is_event(rule.event) & _concerns(rule, slot)
         chosen = F.when(concerned, F.expr(rule.becomes)).otherwise(chosen)
     return chosen
 

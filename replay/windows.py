@@ -1,4 +1,6 @@
-"""The windows that the engine's modules share: every one with an explicit partition, a total order and a frame.
+"""The windows that the engine's modules share: each with an explicit partition, and a frame where it is aggregated.
+
+Their orders are total; those of a whole leadership need none, and `lag`, `lead` and `row_number` take no frame.
 
 Functions and not constants: a `WindowSpec` needs a running session, an import must not.
 """

@@ -30,11 +30,14 @@ RETURNS TABLE (
 RETURN
 SELECT r.cluster_id, r.topic, r.topic_id, r.partition, r.replica_id, r.role, r.log_end_offset, r.remote_log_end_offset,
        r.high_watermark, r.in_isr, r.exactness, l.leader_id, l.leader_epoch, l.log_end_offset, l.high_watermark, l.isr
-FROM replica_timeline r
+FROM (
+    SELECT *, row_number() OVER (
+        PARTITION BY cluster_id, topic, topic_id, partition, replica_id ORDER BY leader_epoch, event_seq) AS place
+    FROM replica_timeline WHERE valid_from <= moment AND coalesce(moment < valid_to, TRUE)) r
 LEFT JOIN leader_states l
   ON l.cluster_id = r.cluster_id AND l.topic = r.topic AND l.topic_id = r.topic_id AND l.partition = r.partition
  AND l.valid_from <= moment AND coalesce(moment < l.valid_to, TRUE)
-WHERE r.valid_from <= moment AND coalesce(moment < r.valid_to, TRUE)""",
+WHERE r.place = 1""",
 )
 
 FUNCTIONS = (STATE_AT,)

@@ -80,7 +80,7 @@ def whole(
 ) -> Whole:
     """Histories and stories in one piece, transactions and all; of `silent` ones these rows are left."""
     landing = combined(drawn) if silent is None else silent
-    spoken = _spoken({each.name: profile(each) for each in drawn}, landing).what_if(has_silence=silent is not None)
+    spoken = _spoken({each.name: profile(each) for each in drawn}, landing).with_changes(has_silence=silent is not None)
     return Whole(spark, landing, spoken, slots, keep, replay(landed_from(spark, landing), spoken, slots, keep))
 
 

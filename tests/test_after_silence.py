@@ -59,7 +59,7 @@ def after(spark: SparkSession) -> Iterator[Timelines]:
     """What is rebuilt of histories, a cluster each, of which requests are lost: of one the first, of others a hole."""
     late, torn = without_requests(combined(BEGUN), 0.4), without_requests(combined(TORN), 0.65, since=0.35)
     both = {table: [*late.get(table, ()), *torn.get(table, ())] for table in late | torn}
-    spoken = each_by_its_own({each.name: profile(each) for each in (*BEGUN, *TORN)}).what_if(has_silence=True)
+    spoken = each_by_its_own({each.name: profile(each) for each in (*BEGUN, *TORN)}).with_changes(has_silence=True)
     with replayed(spark, both, MOST_REPLICAS, spoken) as timelines:
         yield timelines
 

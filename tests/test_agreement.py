@@ -8,10 +8,9 @@ from collections.abc import Iterator
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA, agrees
-from jobs.disagreements import disagreements
 from jobs.step_table import lines_of, step_rows
-from replay.agreement.compared import agreement, summary
+from replay.agreement.compared import TRUTH, agreement
+from replay.agreement.verdict import agrees, differing, summary
 from schemas import tables as T
 from tests.checked_rows import BEGIN, HERE, event, state
 from tests.frames import rows
@@ -27,7 +26,7 @@ def truth(spark: SparkSession, *said: Said) -> DataFrame:
     given = [
         (k, MS + s * 1000, broker, "ledger", 0, 0, replica, low, high) for k, s, broker, replica, low, high in said
     ]
-    return spark.createDataFrame(given, f"{TRUTH_SCHEMA}, {OFFSETS}")
+    return spark.createDataFrame(given, TRUTH)
 
 
 def nothing_more(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
@@ -79,7 +78,9 @@ def test_what_differs_is_told_in_the_order_of_time(spark: SparkSession) -> None:
     values = values_of(spark, began, high, low).localCheckpoint()
 
     def told(most: int) -> list[tuple[str, int, bool]]:
-        return [(row["what"], row["offset"], row["rebuilt_ms"] is None) for row in disagreements(values, most)]
+        return [
+            (row["what"], row["offset"], row["rebuilt_ms"] is None) for row in differing(values).limit(most).collect()
+        ]
 
     assert told(1) == [("remote_leo", 3, True)]
     assert told(9) == [

@@ -126,7 +126,6 @@ def test_runs_are_a_history(
     document = json.loads(capsys.readouterr().out)["runs"][0]
     told = {result["rule"]: result for result in document["check_results"]}
     violations = broken.read(T.CHECK_VIOLATIONS).where(f"run_id = '{document['run_id']}'").collect()
-    {row["rule"]: row for row in broken.read(T.CHECK_VIOLATIONS).where(f"run_id = '{document['run_id']}'").collect()}
     suite = ET.parse(tmp_path / "out" / "check.xml").getroot()[0]  # noqa: S314 - our own file
     pages = [path.read_text(encoding="utf-8") for path in (tmp_path / "docs").rglob("*.html")]
 

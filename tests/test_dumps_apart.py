@@ -30,6 +30,8 @@ DUMPS = [
     *dumped("equal", 2, (0, 4, 0, 11), (5, 9, 1, 12)),
     *dumped("other_records", 1, (0, 4, 0, 11), (5, 9, 1, 12)),
     *dumped("other_records", 2, (0, 4, 0, 11), (5, 9, 1, 13)),
+    *dumped("other_batches", 1, (0, 4, 0, 11), (5, 9, 0, 12)),
+    *dumped("other_batches", 2, (0, 4, 0, 11), (5, 6, 1, 13), (7, 9, 1, 14)),
     *dumped("compacted", 1, (0, 4, 0, 11), (5, 9, 1, 12), (10, 14, 1, 13)),
     *dumped("compacted", 2, (0, 4, 0, 21), (10, 14, 1, 13)),
     *dumped("compacted_and_apart", 1, (0, 4, 0, 11), (5, 9, 1, 12), (10, 14, 1, 13)),
@@ -39,10 +41,11 @@ DUMPS = [
 
 @pytest.mark.spark
 def test_dumps_that_differ(spark: SparkSession) -> None:
-    """Where a log was compacted another CRC tells nothing, and another epoch still does."""
+    """Records differ, or batches; where a log was compacted another CRC tells nothing, and another epoch still does."""
     found = of_dumps(rows(spark, SEGMENT_BATCHES, *DUMPS)).collect()
 
     assert {(row["topic"], row["from_offset"], row["to_offset"]) for row in found} == {
         ("other_records", 5, 10),
+        ("other_batches", 5, 10),
         ("compacted_and_apart", 10, 15),
     }

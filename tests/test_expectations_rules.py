@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyspark.sql import SparkSession
 
+from expectations import results
 from expectations.document import rules_page
 from expectations.invariant import Invariant
 from expectations.invariants import INVARIANTS
 from expectations.measuring import judged_rows
+from expectations.record_rules import is_fresh
 from expectations.views import RULE_VIEWS
 from schemas import tables as T
 from schemas.tables import Table
@@ -195,6 +198,14 @@ def test_names_are_sentences_and_unique() -> None:
     assert len({rule.fingerprint for rule in INVARIANTS}) == len(INVARIANTS)
     assert max(map(len, _by_subject())) <= 31, "a row's verdicts are one number, two bits a rule"
     assert [rule.name for rule in INVARIANTS if not (rule.why.endswith(".") and rule.what_to_do.endswith("."))] == []
+
+
+def test_the_moment_of_a_run_is_no_other_rule() -> None:
+    """What was not fresh yesterday and is not today is one violation (`--since last --max-age`)."""
+    yesterday, today = (is_fresh(datetime(2026, 11, day, tzinfo=UTC)) for day in (20, 21))
+
+    assert yesterday.holds != today.holds
+    assert yesterday.fingerprint == today.fingerprint == results.RULES[today.name].fingerprint
 
 
 def test_the_page_of_rules_is_fresh() -> None:

@@ -11,13 +11,13 @@ from click.testing import CliRunner
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
-from jobs.agree_capture import OFFSETS, TRUTH_SCHEMA
 from jobs.cli import tidegauge
 from jobs.errors import ExitCode
 from jobs.generate_events import main, write_truth
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
-from replay.agreement.compared import agreement, summary
+from replay.agreement.compared import TRUTH, agreement
+from replay.agreement.verdict import summary
 from replay.assignment import assignments
 from replay.timelines import reconstruct
 from schemas.tables import LANDING_TABLES
@@ -63,7 +63,7 @@ def test_truth_is_one_packed_file(spark: SparkSession, tmp_path: Path) -> None:
     write_truth(truth(spark, forms_of(read_scenario(None, events=200, partitions=2))), tmp_path)
     with gzip.open(tmp_path / "truth.jsonl.gz", "rt") as lines:
         told = [json.loads(line) for line in lines]
-    columns = {part.split()[0].strip("`") for part in f"{TRUTH_SCHEMA}, {OFFSETS}".split(", ")}
+    columns = {part.split()[0].strip("`") for part in TRUTH.split(", ")}
 
     assert {key for statement in told for key in statement} <= columns
     assert {"append", "leader_hw", "remote_leo", "follower_leo", "follower_hw"} <= {row["kind"] for row in told}

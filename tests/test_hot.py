@@ -40,6 +40,6 @@ def test_who_has_most_requests_is_cut(spark: SparkSession) -> None:
 
 def test_what_reaches_far_is_not_cut() -> None:
     """Who was in the ISR is inferred from all that was before. Of transactions and silence the whole log tells."""
-    assert may_be_cut(LATEST.what_if(has_transactions=True))
-    assert may_be_cut(LATEST.what_if(has_silence=True))
-    assert not may_be_cut(LATEST.what_if(has_untold_isr=True))
+    assert may_be_cut(LATEST.with_changes(has_transactions=True))
+    assert may_be_cut(LATEST.with_changes(has_silence=True))
+    assert not may_be_cut(LATEST.with_changes(has_untold_isr=True))

@@ -72,7 +72,7 @@ def test_what_no_line_tells_reaches_from_one_stretch_into_the_next(spark: SparkS
     cases = {
         (kraft, setting, broker): True, (kraft, of_topic, broker): False, (kraft, setting, broker.limit(0)): False,
         (zookeeper, of_topic, broker.limit(0)): True,
-        (kraft.what_if(has_outsiders=False), setting.limit(0), broker.limit(0)): True,
+        (kraft.with_changes(has_outsiders=False), setting.limit(0), broker.limit(0)): True,
     }  # fmt: skip
 
     found = [is_told({SETTINGS.name: s, BROKER_REGISTRATIONS.name: b}, profile) for profile, s, b in cases]

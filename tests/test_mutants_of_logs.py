@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from replay import in_sync
-from replay.events import next_roles, responses
+from replay.events import responses, told_by_roles
 from replay.order import throughout
 from replay.states import lineage, own_states, stable, stated_cuts, truncations
 from tests.mutants import Mutant
@@ -49,7 +49,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
                "who asked has the log of whom it asked"),
     ),
     "a_late_follower_tells_in_the_next_epoch_what_came": (
-        Mutant(next_roles.told_next, '(by_clocks | (keeps_all & (asked < role["leo"])))', "by_clocks",
+        Mutant(told_by_roles.told_next, '(by_clocks | (keeps_all & (asked < role["leo"])))', "by_clocks",
                "two clocks alone tell that a follower was told late"),
     ),
     "a_follower_hw_is_not_below_its_log_start": (

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from replay.findings.finding import with_id
 from replay.findings.session_gaps import session_gaps
 from schemas.tables import FETCH_EVENTS
 from tests.checked_rows import HERE, Given, at
@@ -39,3 +40,11 @@ def test_a_missing_number_is_a_gap_wherever_it_is(spark: SparkSession) -> None:
     expected = {f"session {n} of replica 2 at broker 1: request {n + 1} follows {n - 1}" for n in MISSING}
     assert {row["evidence"].removeprefix("fetch ") for row in found} == expected
     assert len(found) == len(MISSING)
+
+
+def test_gaps_of_two_sessions_at_once_are_two_incidents(spark: SparkSession) -> None:
+    """Of no partition, and from the same millisecond on: the sessions are told apart."""
+    fetches = rows(spark, FETCH_EVENTS, *session(1, 50), *session(2, 50))
+    ids = {row["incident_id"] for row in with_id(session_gaps(fetches)).collect()}
+
+    assert len(ids) == 2

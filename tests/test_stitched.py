@@ -9,10 +9,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from replay.states.begins import begun_anew_untold
+from replay.stretches.across_cuts import cut_below_starts
 from replay.stretches.cut import stretches
 from replay.stretches.stitched import stitched
 from replay.stretches.terms import terms
-from replay.stretches.untold import cut_below_starts
 from replay.timelines import Timelines
 from schemas.tables import BROKER_STATEMENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 from tests.frames import rows

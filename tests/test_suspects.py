@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-HASTY = profile_for("4.1.0").what_if(lag_time_ms=700)
+HASTY = profile_for("4.1.0").with_changes(lag_time_ms=700)
 """A member may be behind for 2.05 s: in drawn histories few are for 16 s."""
 
 

@@ -14,6 +14,7 @@ from replay.views.commits import commit_latency, commit_times
 from replay.views.exposure import exposure
 from replay.views.flapping import isr_flapping
 from replay.views.positions import consumer_positions
+from replay.views.sources_found import sources_found
 from replay.views.states import leader_states
 from schemas import tables as T
 from tests.checked_rows import HERE, Given, at, event
@@ -191,12 +192,14 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
             event(0, 5, 10, 6, log_start_offset=2, last_stable_offset=5),
         ],
         untold=[event(0, 1, 10, -1)],
+        of_unknown_end=[event(0, 1, -1, 8)],
         between=[event(0, 1, 10, 4, high_watermark_high=6, exactness="bounded")],
     )  # fmt: skip
     asked = {0.5: 4, 1.5: 1, 2.0: 11, 2.5: 9, 3.0: 8, 5.5: 7, 6.0: 4}
     fetches = rows(
         spark, T.FETCH_EVENTS, *[consumed(second, offset) for second, offset in asked.items()],
         consumed(7.0, 5, isolation=1), {**consumed(1.2, 4), "topic": "untold"},
+        {**consumed(9.0, 6), "topic": "of_unknown_end"},
         *[{**consumed(8.0 + offset / 10, offset), "topic": "between"} for offset in (3, 5, 6, 7)],
     )  # fmt: skip
     found = consumer_positions(fetches, led).orderBy("event_time").collect()
@@ -205,6 +208,7 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
         ("UNKNOWN", None), ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3),
         ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0), ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2),
         ("BEHIND", 0), ("BEHIND", 1), ("UNKNOWN", -1), ("UNKNOWN", -2), ("BEYOND_HIGH_WATERMARK", -3),
+        ("BEHIND", 2),
     ]  # fmt: skip
 
 
@@ -216,6 +220,24 @@ def test_one_state_of_a_partition_at_any_moment(spark: SparkSession) -> None:
     assert [(row["high_watermark"], row["valid_from"], row["valid_to"]) for row in states] == [
         (4, clock(1), clock(25)), (4, clock(25), clock(25)), (5, clock(25), clock(30)), (7, clock(30), None),
     ]  # fmt: skip
+
+
+def test_minutes_that_no_file_covers(spark: SparkSession) -> None:
+    """A gap in a file is none where another file of the broker has lines: rotated files are one log."""
+
+    def file(name: str, begin: int, end: int, *gaps: tuple[int, int], broker: int = 1) -> Given:
+        return {
+            "cluster_id": "c", "kind": "request_log", "broker_id": broker, "source_file": name, "lines_read": 5,
+            "first_at": at(60 * begin), "last_at": at(60 * end),
+            "gaps": [{"from": at(60 * first), "to": at(60 * last)} for first, last in gaps],
+        }  # fmt: skip
+
+    untimed = {**file("empty", 0, 0, broker=3), "first_at": None, "last_at": None, "gaps": None}
+    files = [file("a", 0, 120, (30, 90), (100, 110)), file("b", 30, 90), file("c", 150, 160, broker=2), untimed]
+    files += [file("d", 170, 180, broker=2)]
+    found = sources_found(rows(spark, T.SOURCE_FILES, *files)).collect()
+
+    assert {row["broker_id"]: row["minutes_missing"] for row in found} == {1: 10, 2: 10, 3: 0}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

@@ -65,7 +65,7 @@ def retold(
 ) -> dict[str, Told]:
     """What is rebuilt of each story's `landing`, all in one replay: the tables named in `of`."""
     by_story: dict[str, Told] = defaultdict(Told)
-    spoken = each_by_its_own({story.name: profile(story) for story in stories}).what_if(**facts)
+    spoken = each_by_its_own({story.name: profile(story) for story in stories}).with_changes(**facts)
     with replayed(spark, landing, slots, spoken) as timelines:
         for name in of:
             for row in in_order(getattr(timelines, TABLES[name])):

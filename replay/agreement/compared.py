@@ -14,6 +14,16 @@ from schemas import columns as C
 from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
 from schemas.kinds import EventType, Exactness, Method, Role
 
+STATED_MS, REBUILT_MS = "stated_ms", "rebuilt_ms"
+"""double: when the value was said, and when it is rebuilt, milliseconds since the epoch; NULL where it was not."""
+IS_BOUNDED = "is_bounded"
+"""boolean: no line bears witness to the value."""
+TRUTH = (
+    "kind string, ts bigint, broker int, topic string, partition int, epoch int, replica int,"
+    " `from` bigint, `to` bigint"
+)
+"""The columns of a truth.jsonl.gz, as DDL; what they say, examples/captures/README.md."""
+
 
 def agreement(
     truth: DataFrame, leaders: DataFrame, replicas: DataFrame, cuts: DataFrame, statements: DataFrame
@@ -27,15 +37,15 @@ def agreement(
     `statements` are `broker_statements`, the others the timelines. Internal topics are left out: their
     statements are not kept.
     """
-    stated = _stated(truth).groupBy(*VALUE).agg(F.min(AT_MS).alias("stated_ms"))
-    rebuilt = _rebuilt(leaders, replicas, cuts).groupBy(*VALUE).agg(F.min(AT_MS).alias("rebuilt_ms"))
+    stated = _stated(truth).groupBy(*VALUE).agg(F.min(AT_MS).alias(STATED_MS))
+    rebuilt = _rebuilt(leaders, replicas, cuts).groupBy(*VALUE).agg(F.min(AT_MS).alias(REBUILT_MS))
     both = stated.join(rebuilt, VALUE, "full")
     otherwise = known_otherwise(truth, leaders, statements).distinct().withColumn("otherwise", F.lit(True))
     known = both.join(otherwise, VALUE, "left")
-    compared = known.where(F.col("stated_ms").isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
+    compared = known.where(F.col(STATED_MS).isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
     bounded = compared.join(_bounds(leaders, replicas), [*map(str, OF)], "left")
     both_ways = bounded.join(_last_heard(leaders), EPOCH, "left")
-    return both_ways.withColumn("is_bounded", _is_bounded() | _was_in_flight()).drop("bounds", "last")
+    return both_ways.withColumn(IS_BOUNDED, _is_bounded() | _was_in_flight()).drop("bounds", "last")
 
 
 def _bounds(leaders: DataFrame, replicas: DataFrame) -> DataFrame:
@@ -76,7 +86,7 @@ def _of(what: str, epoch: Column, replica: Column) -> tuple[Column, ...]:
 def _is_bounded() -> Column:
     """Return whether the value was not rebuilt, but lies within the bounds of some row."""
     within = F.exists("bounds", lambda it: F.col(C.OFFSET).between(it["low"], it["high"]))
-    return F.col("rebuilt_ms").isNull() & F.coalesce(within, F.lit(False))
+    return F.col(REBUILT_MS).isNull() & F.coalesce(within, F.lit(False))
 
 
 def _last_heard(leaders: DataFrame) -> DataFrame:
@@ -90,24 +100,8 @@ def _was_in_flight() -> Column:
     """Return whether the value is a remote LEO, not rebuilt, past the last one known of a process that ended."""
     last = F.col("last")
     heard = F.coalesce(F.try_element_at(last["heard"], F.col(C.REPLICA_ID)), F.lit(UNKNOWN_OFFSET))
-    missing = (F.col(WHAT) == "remote_leo") & F.col("rebuilt_ms").isNull()
+    missing = (F.col(WHAT) == "remote_leo") & F.col(REBUILT_MS).isNull()
     return missing & F.coalesce((F.col(C.OFFSET) > heard) & (F.col(C.OFFSET) <= last["leo"]), F.lit(False))
-
-
-def summary(values: DataFrame) -> DataFrame:
-    """One row per kind of value and partition: how many were stated, found, bounded, missing, extra; time error, ms."""
-    stated, rebuilt = F.col("stated_ms").isNotNull(), F.col("rebuilt_ms").isNotNull()
-    bounded = stated & F.col("is_bounded")
-    error = F.abs(F.col("rebuilt_ms") - F.col("stated_ms"))
-    return values.groupBy(WHAT, C.TOPIC, C.PARTITION).agg(
-        F.count_if(stated).alias("stated"),
-        F.count_if(stated & rebuilt).alias("found"),
-        F.count_if(bounded).alias("bounded"),
-        F.count_if(stated & ~rebuilt & ~bounded).alias("missing"),
-        F.count_if(rebuilt & ~stated).alias("extra"),
-        F.percentile(error, F.lit(0.5)).alias("p50_ms"),
-        F.percentile(error, F.lit(0.99)).alias("p99_ms"),
-    )
 
 
 def _stated(truth: DataFrame) -> DataFrame:

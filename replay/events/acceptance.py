@@ -5,7 +5,7 @@ A fetch is parked only if no partition of it that was read failed or diverged at
 A partition whose topic id the broker did not know yet, or that the fetcher may not see, is never read, and parks with
 the others (`KafkaApis.handleFetchRequest`, `erroneous`). One that the broker's metadata does not have is neither, and
 answered with UNKNOWN_TOPIC_OR_PARTITION; so is one that was read, if its log was deleted while it waited
-(`next_roles.is_read`).
+(`told_by_roles.is_read`).
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ PARKED = f"({C.IS_PARKED} AND NOT {_NEVER_READ})"
 CLEAN = f"({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} < 0)"
 """Its response tells of no error and no divergence."""
 ACCEPTED = f"({PARKED} OR {CLEAN})"
-"""Either; but what `next_roles.is_read` knows."""
+"""Parked or clean; of some of these `told_by_roles.is_read` knows that they were never read."""
 CERTAINLY_READ = f"({ACCEPTED} AND {C.ERROR_CODE} <> {UNKNOWN_TOPIC_OR_PARTITION})"
-"""It was, whatever became of the log."""
+"""Accepted, and read from the log for certain: one with that error may never have been."""
 DIVERGING = f"({C.ERROR_CODE} = 0 AND {C.DIVERGING_EPOCH} >= 0)"
 """Its response tells from where on the fetcher's log is another one than the leader's (KIP-595)."""
 FENCED_LEADER_EPOCH = 74

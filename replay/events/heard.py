@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
 from replay.keep import Keep
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, LAST, NOW
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import AppendSource
@@ -45,15 +45,15 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per broker and stretch of its request log: `from_us` and `to_us`, its first and last request.
 
     `after_us` and `before_us`: the last request of the stretch before and the first of the next, NULL if none is.
-    `is_cut_before`: before the first there were others, for a session goes on that has no such epoch before;
-    `is_cut_after`: so it is of the next stretch.
+    `is_cut_before`: requests before the first are missing, for a fetch session goes on of which no earlier epoch is in
+    the log; `is_cut_after`: `is_cut_before` of the next stretch.
     """
     if HEARD in landed:
         return landed[HEARD]
     begins_anew = F.col(FROM_US) - F.lag(TO_US).over(_in_order(_BUCKET)) > ASKED_WITHIN_US
     number = F.count_if(F.coalesce(begins_anew, F.lit(True))).over(_in_order(_BUCKET).rowsBetween(FIRST, NOW))
     numbered = _asked(landed).withColumn("number", number)
-    is_early = F.col(_BUCKET) - F.min(_BUCKET).over(Window.partitionBy(*_BROKER, "number")) <= 1
+    is_early = F.col(_BUCKET) - F.min(_BUCKET).over(_whole_stretch()) <= 1
     stretches = numbered.withColumn(_GOES_ON, F.col(_GOES_ON) & is_early).groupBy(*_BROKER, "number").agg(
         F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US), F.bool_or(_GOES_ON).alias(IS_CUT_BEFORE)
     )  # fmt: skip
@@ -63,6 +63,10 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
         IS_CUT_AFTER: F.coalesce(F.lead(IS_CUT_BEFORE).over(in_order), F.lit(False)),
     }  # fmt: skip
     return stretches.withColumns(neighbours)
+
+
+def _whole_stretch() -> WindowSpec:
+    return Window.partitionBy(*_BROKER, "number").rowsBetween(FIRST, LAST)
 
 
 def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:

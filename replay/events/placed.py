@@ -13,8 +13,9 @@ from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
 from replay.events.fencing import FENCED, REGISTERED
 from replay.events.leaderships import LOADS, START_US, STATED_HW, STATED_LEO
-from replay.events.next_roles import REACHED, is_read, next_role, reached
+from replay.events.next_roles import REACHED, next_role, reached
 from replay.events.shape import SHAPE
+from replay.events.told_by_roles import is_read
 from replay.settings import min_isr
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET

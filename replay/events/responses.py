@@ -17,8 +17,8 @@ from schemas.kinds import EventType
 def without_refused(ordered: DataFrame) -> DataFrame:
     """Return the events without the fetches that were refused: they had their say, the fetcher's LEO.
 
-    Of a refused one that was heeded the response alone is left (`AbstractFetcherThread.processFetchRequest`: up to 3.3
-    `processPartitionData` came first, and only then a look at the diverging epoch).
+    Of a refused one that was heeded the response alone is left (`AbstractFetcherThread.processFetchRequest`: up to
+    3.4.0 `processPartitionData` came first, and only then a look at the diverging epoch).
     """
     refused = F.coalesce(is_event(EventType.FETCH) & ~F.col("is_accepted"), F.lit(False))
     heeded = refused & F.col(N.IS_HEEDED)

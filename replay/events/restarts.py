@@ -16,8 +16,6 @@ from replay.events.shape import shaped
 from schemas import columns as C
 from schemas.kinds import ChangeKind, StatementKind
 
-_CLOCKS_APART_US = 5_000_000
-"""How far two brokers' clocks may be apart, where the one's restart is put beside the other's leaderships."""
 LOADED_LEO = "loaded_log_end_offset"
 """bigint: LEO of the recovered log; NULL where no line says."""
 
@@ -53,12 +51,12 @@ def follower_restarts(roles: DataFrame, statements: DataFrame) -> DataFrame:
     return found.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value).drop(C.CHANGE_KIND)
 
 
-def restart_events(begun: DataFrame, restarts: DataFrame) -> DataFrame:
+def restart_events(begun: DataFrame, of_followers: DataFrame) -> DataFrame:
     """One event, of `shape.SHAPE`, per restart of a follower, in the leadership that it came back to.
 
     Its own clock is all there is. The leadership is of the epoch it was told, or of one before: the leader may hear of
     the new one much later, or nobody leads in it. If it was itself the last to lead, its log is as it was loaded when
-    the next leadership begins. `restarts` is `follower_restarts`.
+    the next leadership begins. `of_followers` is `follower_restarts`.
     """
     of_partition = begun.groupBy(*C.PARTITION_KEY).agg(
         F.collect_set(F.struct(C.LEADER_EPOCH, START_US, C.LEADER_ID)).alias("leaders")
@@ -66,12 +64,12 @@ def restart_events(begun: DataFrame, restarts: DataFrame) -> DataFrame:
     told, restarted = F.col(C.LEADER_EPOCH), F.col("restarted")
     by_then = F.filter(
         "leaders",
-        lambda it: (it[C.LEADER_EPOCH] <= told) & (it[START_US] <= F.col(START_US) + _CLOCKS_APART_US),
+        lambda it: (it[C.LEADER_EPOCH] <= told) & (it[START_US] <= F.col(START_US) + N.CLOCKS_APART_US),
     )
     is_led = F.exists("leaders", lambda it: it[C.LEADER_EPOCH] == told)
     last = F.when(F.array_max(by_then)[C.LEADER_ID] != restarted, F.array_max(by_then)[C.LEADER_EPOCH])
     found = (
-        restarts.withColumnRenamed(C.BROKER_ID, "restarted")
+        of_followers.withColumnRenamed(C.BROKER_ID, "restarted")
         .join(of_partition, C.on_partition())
         .withColumn("found", F.coalesce(last, F.when(is_led, told).otherwise(told + 1)))
         .withColumn("its", F.explode(_of_epoch("leaders", F.col("found"))))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay import names as N
 from replay.findings.contacts import FIRST_AT
 from schemas import columns as C
 
 SEEN_IN = "seen_in"
 """int: the last leader epoch that the replica led or fetched in before it cut; NULL where none is known."""
-_CLOCKS_APART = "INTERVAL 5 SECONDS"
 
 
 def with_last_contact(truncations: DataFrame, took_part: DataFrame) -> DataFrame:
@@ -22,7 +22,7 @@ def with_last_contact(truncations: DataFrame, took_part: DataFrame) -> DataFrame
     in_touch = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), FIRST_AT)
     of_replica = took_part.groupBy(*C.PARTITION_KEY, C.REPLICA_ID).agg(F.collect_list(in_touch).alias("in_touch"))
     # A line has the time of the replica's clock, a cut that is rebuilt that of its leader's.
-    at = F.when(F.col(C.IS_STATED), F.expr(f"{C.EVENT_TIME} - {_CLOCKS_APART}")).otherwise(F.col(C.EVENT_TIME))
+    at = F.when(F.col(C.IS_STATED), F.expr(f"{C.EVENT_TIME} - {N.CLOCKS_APART}")).otherwise(F.col(C.EVENT_TIME))
 
     def is_before(it: Column) -> Column:
         epoch = F.col(C.LEADER_EPOCH)

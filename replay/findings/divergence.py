@@ -31,15 +31,17 @@ def divergences(
 def of_dumps(batches: DataFrame) -> DataFrame:
     """One row per partition whose brokers' dumps differ: equal batches of two replicas have equal CRCs and epochs.
 
-    Segments are copied byte for byte, so the batches of a base offset are equal or they diverge. Compaction leaves
-    batches of the same offsets with less in them, on each broker at another time: there epochs alone are compared.
+    Segments are copied byte for byte, so the batches of a base offset are equal or they diverge; where two logs part a
+    batch begins in both, be they of other lengths. Compaction leaves batches of the same offsets with less in them, on
+    each broker at another time: there epochs alone are compared.
     """
     both = (
         _with_gaps(batches)
-        .groupBy(*C.PARTITION_KEY, C.BASE_OFFSET, C.LAST_OFFSET)
+        .groupBy(*C.PARTITION_KEY, C.BASE_OFFSET)
         .agg(
             F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
-            F.collect_set(F.struct(C.CRC, C.BATCH_SIZE)).alias("contents"),
+            F.max(C.LAST_OFFSET).alias(C.LAST_OFFSET),
+            F.collect_set(F.struct(C.LAST_OFFSET, C.CRC, C.BATCH_SIZE)).alias("contents"),
             F.sort_array(F.collect_set(F.struct(C.BROKER_ID, C.LEADER_EPOCH))).alias("held"),
             F.max(C.CREATE_TIME).alias("created"),
             F.bool_or("is_compacted").alias("is_compacted"),

@@ -73,7 +73,8 @@ def with_id(found: DataFrame) -> DataFrame:
     what = (C.KIND, *C.PARTITION_KEY, C.LEADER_EPOCH, C.REPLICA_ID, C.FROM_OFFSET, C.TO_OFFSET)
     named = [F.coalesce(F.col(c).cast("string"), F.lit("")) for c in what]
     when = F.coalesce(F.unix_micros(C.STARTED_AT).cast("string"), F.lit(""))
-    # A client has no column of its own: the evidence names it.
-    whose = F.when(F.col(C.KIND) == IncidentKind.CONSUMER_READ_LOST_RECORDS.value, F.col(C.EVIDENCE))
+    # Neither a client nor a fetch session has a column of its own: the evidence names it.
+    named_by_evidence = (IncidentKind.CONSUMER_READ_LOST_RECORDS.value, IncidentKind.FETCH_SESSION_GAP.value)
+    whose = F.when(F.col(C.KIND).isin(*named_by_evidence), F.col(C.EVIDENCE))
     digest = F.substring(F.sha2(F.concat_ws("|", *named, when, whose), 256), 1, 32)
     return T.INCIDENTS.conform(found.withColumn(C.INCIDENT_ID, digest))

@@ -19,7 +19,7 @@ def isr_steps(leader_timeline: DataFrame) -> DataFrame:
     told = F.col(C.EVENT_TYPE).isin(EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value)
     known = leader_timeline.where(F.col(C.ISR).isNotNull() & (told | F.col(C.IS_ISR_INFERRED))).select(
         *C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET,
-        C.HIGH_WATERMARK, F.array_sort(C.ISR).alias(C.ISR), C.REMOTE_LEO_MAP,
+        C.HIGH_WATERMARK, F.array_sort(C.ISR).alias(C.ISR),
     )  # fmt: skip
     return known.withColumn(_BEFORE, F.lag(C.ISR).over(timeline())).where(F.col(_BEFORE) != F.col(C.ISR))
 

@@ -12,8 +12,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.events.batch_starts import BATCH_START, batch_starts
-from replay.going_on.contacts import ends_between_elections, standing_fetches_of_epochs
 from replay.going_on.standing import FETCHER, ends_of_epochs, last_fetches, standing_appends, standing_fetches
+from replay.going_on.standing_lineage import ends_between_elections, standing_fetches_of_epochs
 from schemas import columns as C
 from schemas import tables as T
 

@@ -142,7 +142,7 @@ def _moved_to() -> Column:
     fetch = is_event(EventType.FETCH)
     immediate = fetch & ~F.col(C.IS_PARKED) & (F.col(C.ERROR_CODE) == 0) & (stated >= 0)
     ahead = fetch & is_beyond_log() & F.col(C.FETCH_OFFSET).between(append["base"] + 1, append["leo"])
-    last, following = F.col("last_rise"), F.col("next_rise")
+    last, coming = F.col("last_rise"), F.col("next_rise")
 
     def is_near(rise: Column) -> Column:
         apart = F.abs(F.col(N.ORDER_NS) - rise["ns"])
@@ -151,6 +151,6 @@ def _moved_to() -> Column:
     earlier = immediate & (stated < F.col("hw_before")) & (stated >= last["low"]) & is_near(last)
     # A response may also carry the rise its own fetch made: completed from purgatory at once, it shows as unparked.
     is_higher = _is_known_hw() & (stated > F.col(C.HIGH_WATERMARK))
-    later = immediate & is_higher & (stated <= following["high"]) & is_near(following)
+    later = immediate & is_higher & (stated <= coming["high"]) & is_near(coming)
     before_it = F.greatest(last["ns"] - 1, N.HEARD_NS)
-    return F.when(ahead, append["ns"] + 1).when(earlier, before_it).when(later, following["ns"] + 1)
+    return F.when(ahead, append["ns"] + 1).when(earlier, before_it).when(later, coming["ns"] + 1)

@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.event_types import is_event
-from replay.events.next_roles import comes_too_late, is_still_awaited, told_next
 from replay.events.responses import is_answered, taken_ns
+from replay.events.told_by_roles import comes_too_late, is_still_awaited, told_next
 from replay.profile import Profile
 from replay.states.unheard import unheard_offset
 from replay.windows import FIRST, carried

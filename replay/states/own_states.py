@@ -90,11 +90,12 @@ def _open_hw(slot: int, hw: Column, so_far: WindowSpec, profile: Profile) -> Col
 
     Since 2.6 a line tells with which HW a follower began: of who truncates by what fetches tell it costs nothing.
     """
-    is_newer = profile.truncation is Truncation.FETCH_DIVERGENCE
-    tells = F.lit(not is_newer) & (is_event_of(slot, N.RESPONSE) | hw.isNotNull())
+    is_newer = F.lit(profile.truncation) == Truncation.FETCH_DIVERGENCE.value
+    tells = ~is_newer & (is_event_of(slot, N.RESPONSE) | hw.isNotNull())
     may_be = (F.col(N.SLOT) == slot) & F.col(_MAY_BE_TAKEN)
     said = F.when(tells, F.struct(may_be.alias("may_be"), F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw")))
-    return said if is_newer else carried(said, so_far)
+    # Of a single cluster the rule is no Column: where nothing is carried, no window is planned for it.
+    return said if profile.truncation is Truncation.FETCH_DIVERGENCE else carried(said, so_far)
 
 
 def _comes_before_it() -> Column:

@@ -27,7 +27,7 @@ SETTLED_LOG_START = "settled_log_start_offset"
 SETTLED_IS_STATED = "settled_is_stated"
 """boolean: it is still the start that a broker stated."""
 RISEN_BY_THEN = "risen_by_then"
-"""bigint: the HW from which on the tail has every request, if it had risen in the leadership; else NULL."""
+"""bigint: the HW at the moment from which on the tail has every request, where it had risen by then; else NULL."""
 LAST_SEQ = "last_seq"
 """bigint: event_seq of the leadership's last event by then."""
 LAST_AT = "last_at"
@@ -129,7 +129,7 @@ def since_then(cuts: DataFrame, settled: Settled, *, has_own_epoch: bool) -> Dat
 def numbered_on(states: DataFrame, settled: Settled, assigned: DataFrame) -> DataFrame:
     """Return the tail's states with the `event_seq` they have in a replay of everything.
 
-    The last public event up to the moment is the same in both; `continued.unlike` tells where it is not.
+    The last public event up to the moment is the same in both; `replay.going_on.unlike.unlike` tells where it is not.
     """
     moment = F.expr(N.ORDER_US) <= settled.until_us
     # With their partition's key: the moment may be one for each cluster.

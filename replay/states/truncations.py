@@ -20,8 +20,6 @@ from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import Method, Role, StatementKind
 
-_CLOCKS_APART = "INTERVAL 5 SECONDS"
-"""The replica's clock tells of the load, its leaders' of the states before and after."""
 _IS_LOSS, _IS_GROWTH = "is_loss", "is_growth"
 _REPLICA = C.REPLICA_KEY
 _CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
@@ -118,7 +116,8 @@ def _with_what_is_told(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:
         F.collect_list(F.struct(is_of(StatementKind.LOADED_LEO).alias("is_load"), C.OFFSET, C.EVENT_TIME)).alias("said")
     )
     to, at = F.col(C.TO_OFFSET), F.col(C.EVENT_TIME)
-    first, last = F.expr(f"since - {_CLOCKS_APART}"), F.expr(f"{C.EVENT_TIME} + {_CLOCKS_APART}")
+    # The replica's clock tells of the load, its leaders' of the states before and after.
+    first, last = F.expr(f"since - {N.CLOCKS_APART}"), F.expr(f"{C.EVENT_TIME} + {N.CLOCKS_APART}")
 
     def loaded_it(line: Column) -> Column:
         return line["is_load"] & (line[C.OFFSET] == to) & line[C.EVENT_TIME].between(first, last)

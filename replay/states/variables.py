@@ -25,8 +25,7 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     is_long = profile.has_long_tenures
     variables: dict[str, Column] = {name: current(name) for name in LEADER_VARIABLES}
     variables[C.LOG_END_OFFSET] = F.coalesce(variables[C.LOG_END_OFFSET], F.lit(UNKNOWN_OFFSET))
-    log_start = F.greatest(variables[C.LOG_START_OFFSET], F.max(_log_start_told()).over(so_far()))
-    variables[C.LOG_START_OFFSET] = F.coalesce(log_start, F.lit(UNKNOWN_OFFSET))
+    variables[C.LOG_START_OFFSET] = F.coalesce(variables[C.LOG_START_OFFSET], F.lit(UNKNOWN_OFFSET))
     variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.col(N.EVERY_MASK))
     variables[N.PLACE] = F.row_number().over(place())
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
@@ -92,8 +91,3 @@ def _no_more_than_the_leader_has() -> Column:
 def _told() -> Column:
     """Return the HW that a response tells its follower: the leader had it by then, whatever else the log shows."""
     return F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
-
-
-def _log_start_told() -> Column:
-    """Return the log start that a response states: the leader had it by then, whether or not a line tells it moved."""
-    return F.when(is_event(N.RESPONSE), F.col(N.NEW_LOG_START))

@@ -61,7 +61,7 @@ def at_moments(states: DataFrame, us: Sequence[int]) -> DataFrame:
 
 
 def _cut_again(cuts: DataFrame) -> list[DataFrame]:
-    """One row per replica that is cut in two stretches, to one offset or in one epoch (`continued.unlike`)."""
+    """One row per replica that is cut in two stretches, to one offset or in one epoch (`replay.going_on.unlike`)."""
     stretches = [cuts.groupBy(*key).agg(F.min(STRETCH).alias("a"), F.max(STRETCH).alias("z")) for key in _TOGETHER]
     return [ends.where(F.col("a") < F.col("z")).select(*C.PARTITION_KEY) for ends in stretches]
 

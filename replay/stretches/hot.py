@@ -65,7 +65,7 @@ def hot_partitions(counts: DataFrame, least: int, profile: Profile) -> DataFrame
     tasks = F.greatest(F.lit(_FEWEST_TASKS), F.col("total") / _REQUESTS_A_TASK)
     total = counts.agg(F.sum("requests").alias("total"))
     lasts, wanted = F.col("last") - F.col("first"), F.ceil(3 * F.col("requests") / least)
-    no_outsiders = profile.what_if(has_outsiders=False)
+    no_outsiders = profile.with_changes(has_outsiders=False)
 
     def reach(*apart_us: int) -> Column:
         lagging, never = reach_us(profile, *apart_us), reach_us(no_outsiders, *apart_us)

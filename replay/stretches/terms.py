@@ -84,8 +84,8 @@ def placed(rows: DataFrame, known: DataFrame, *by: str) -> DataFrame:
     bounds = known.drop(SINCE_US).withColumnRenamed(C.TOPIC_ID, "whole_id")
     part = (C.CLUSTER_ID, C.TOPIC, C.PARTITION, PART_ID, *by)
     under = rows.withColumnRenamed(C.TOPIC_ID, PART_ID)
-    placed = under.join(F.broadcast(bounds), [*map(str, part)], "left")
-    return placed.withColumn(C.TOPIC_ID, F.coalesce("whole_id", PART_ID)).drop("whole_id", PART_ID)
+    joined = under.join(F.broadcast(bounds), [*map(str, part)], "left")
+    return joined.withColumn(C.TOPIC_ID, F.coalesce("whole_id", PART_ID)).drop("whole_id", PART_ID)
 
 
 def own(rows: DataFrame, known: DataFrame, time: str, *by: str) -> DataFrame:

@@ -59,7 +59,7 @@ def _position() -> Column:
     places = (
         (hw.isNull() | (hw < 0) | ((offset > hw) & (offset <= F.col(_HIGH))), Position.UNKNOWN),
         (offset < F.col(C.LOG_START_OFFSET), Position.BELOW_LOG_START),
-        (offset > F.col(C.LOG_END_OFFSET), Position.BEYOND_LOG_END),
+        ((F.col(C.LOG_END_OFFSET) >= 0) & (offset > F.col(C.LOG_END_OFFSET)), Position.BEYOND_LOG_END),
         ((offset > hw) & (F.col(_HIGHEST) >= offset), Position.BEYOND_REGRESSED_HIGH_WATERMARK),
         (offset > hw, Position.BEYOND_HIGH_WATERMARK),
         (offset == hw, Position.AT_END),

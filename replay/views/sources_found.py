@@ -9,6 +9,7 @@ from replay.windows import FIRST
 from schemas import columns as C
 
 _SOURCE = (C.CLUSTER_ID, C.KIND, C.BROKER_ID)
+_MISSING = "minutes_missing"
 
 
 def sources_found(source_files: DataFrame) -> DataFrame:
@@ -16,24 +17,28 @@ def sources_found(source_files: DataFrame) -> DataFrame:
 
     A gap within one file is filled where another file has its lines: rotated files are one log.
     """
-    by_time = Window.partitionBy(*_SOURCE).orderBy(C.FIRST_AT, C.LAST_AT, C.SOURCE_FILE).rowsBetween(FIRST, -1)
-    covered_to = F.max(C.LAST_AT).over(by_time)
-    missing = F.when(F.col(C.FIRST_AT) > covered_to, F.col(C.FIRST_AT).cast("long") - covered_to.cast("long"))
-    within = F.aggregate(
-        F.coalesce(C.GAPS, F.array().cast(C.GAPS.type)),
-        F.lit(0).cast("bigint"),
-        lambda total, gap: total + (gap["to"].cast("long") - gap["from"].cast("long")),
-    )
-    known = source_files.withColumns({"missing": F.coalesce(missing, F.lit(0)), "within": within})
-    return known.groupBy(*_SOURCE).agg(
+    counted = source_files.groupBy(*_SOURCE).agg(
         F.count(F.lit(1)).alias("files"),
         F.sum(C.LINES_READ).alias(C.LINES_READ),
         F.sum(C.LINES_LANDED).alias(C.LINES_LANDED),
         F.sum(C.LINES_REJECTED).alias(C.LINES_REJECTED),
         F.min(C.FIRST_AT).alias(C.FIRST_AT),
         F.max(C.LAST_AT).alias(C.LAST_AT),
-        ((F.sum("missing") + F.sum("within")) / 60).cast("bigint").alias("minutes_missing"),
     )
+    known = counted.join(_minutes_missing(source_files), [*map(str, _SOURCE)], "left")
+    return known.withColumn(_MISSING, F.coalesce(_MISSING, F.lit(0)))
+
+
+def _minutes_missing(source_files: DataFrame) -> DataFrame:
+    """One row per kind of file and broker with lines that have a time: the minutes that no file of it covers."""
+    gaps = F.coalesce(C.GAPS, F.array().cast(C.GAPS.type))
+    begins = F.concat(F.array(C.FIRST_AT), gaps["to"]).alias("begin")
+    ends = F.concat(gaps["from"], F.array(C.LAST_AT)).alias("end")
+    covered = source_files.where(F.col(C.FIRST_AT).isNotNull()).select(*_SOURCE, F.inline(F.arrays_zip(begins, ends)))
+    before = Window.partitionBy(*_SOURCE).orderBy("begin", "end").rowsBetween(FIRST, -1)
+    gap = F.unix_seconds("begin") - F.unix_seconds(F.max("end").over(before))
+    missing = covered.withColumn("gap", F.greatest(gap, F.lit(0)))
+    return missing.groupBy(*_SOURCE).agg(F.call_function("div", F.sum("gap"), F.lit(60)).alias(_MISSING))
 
 
 def rejected_shapes(rejected_lines: DataFrame) -> DataFrame:

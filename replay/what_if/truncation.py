@@ -1,6 +1,6 @@
 """What would have happened under another rule of truncation: the same elections, restarts and fetches, other cuts.
 
-The fold follows each replica's log through the steps of `what_if_steps`, and cuts as the rule says. What the rule
+The fold follows each replica's log through the steps of `what_if.steps`, and cuts as the rule says. What the rule
 cannot change is taken as it was: who was elected, how many records each leader appended, how far behind its leader each
 follower came, and which HW it knew. So an offset of a later record may be another than it was; a record is named by
 where it would have been.
@@ -165,8 +165,8 @@ def _kept(state: Column) -> Column:
     last = state["last"]
 
     def one(own: Column, slot: Column) -> Column:
-        nowhen = (F.lit(None).cast("int"), F.lit(None).cast("bigint"))
-        kept = F.struct(F.lit(str(Outcome.KEPT.value)), *nowhen, slot, F.lit(0), shared(own, last))
+        no_epoch_or_offset = (F.lit(None).cast("int"), F.lit(None).cast("bigint"))
+        kept = F.struct(F.lit(str(Outcome.KEPT.value)), *no_epoch_or_offset, slot, F.lit(0), shared(own, last))
         return F.when(own.isNotNull() & last.isNotNull(), kept.cast(_FOUND))
 
     return F.array_compact(F.transform(state["logs"], one)).cast(f"array<{_FOUND}>")

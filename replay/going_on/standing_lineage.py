@@ -26,7 +26,7 @@ def standing_fetches_of_epochs(fetches: DataFrame) -> DataFrame:
 
 
 def ends_between_elections(appends: DataFrame, landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per epoch of a leader and two offsets in a row at which logs were elected: as `standing.ends_of_epochs`.
+    """One row per epoch of a leader and part of its log between two elections: as `standing.ends_of_epochs`.
 
     `landed` tells of the elections.
     """

@@ -10,9 +10,6 @@ import pyarrow.parquet as pq
 from bench.kernel import APPEND, FETCH, ISR, LEADS
 from bench.wide import LEADERS, REPLICAS
 
-Event = tuple[int, int, int, int, int, int, int, list[int] | None, int, int]
-"""partition, epoch, us, kind, replica (leader where it begins), leo or offset, told, isr, start HW, start LEO."""
-
 
 def _rows(files: list[str], *columns: str) -> Iterator[tuple[object, ...]]:
     for file in files:

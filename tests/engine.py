@@ -133,7 +133,7 @@ def disagreement(
 
 
 def _values(key: tuple[Any, ...], told: Row, made: Row, but_for: Sequence[str]) -> Iterator[str]:
-    for column in (*OFFSETS, "remote_log_end_offset", "is_under_min_isr"):
+    for column in (*OFFSETS, "remote_log_end_offset", "min_isr", "is_under_min_isr"):
         if column not in but_for and told[column] != made[column]:
             yield f"{key}: {column} is {made[column]}, the twin says {told[column]}"
     for column in ("isr", "maximal_isr"):

@@ -11,7 +11,6 @@ from tests.request_lines import ORDERS_ID, line
 TOPIC, HOST, PERSON = "salaries", "kafka1.example.com", "alice"
 SECRETS = (TOPIC, HOST, "example.com", PERSON)
 AT = "2026-11-21 10:00:00,{:03}"
-STATES = "state.change.logger"
 
 LEADER = (
     f"[Broker id=1] Leader {TOPIC}-0 with topic id Some({ORDERS_ID}) starts at leader epoch 3 from offset 0 with "

@@ -43,11 +43,9 @@ def test_what_could_not_run_is_kept_and_ends_with_3(
 
 @pytest.mark.spark
 @pytest.mark.delta
-def test_a_folder_without_tables_could_not_be_checked(
-    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+@pytest.mark.usefixtures("spark")
+def test_a_folder_without_tables_could_not_be_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Code 3 and one line."""
-    assert spark.version
     assert main(["check", "--warehouse", str(tmp_path)]) == ExitCode.COULD_NOT_RUN
     assert "has no table source_files" in capsys.readouterr().err
 

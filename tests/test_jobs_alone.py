@@ -15,23 +15,23 @@ from jobs.errors import ExitCode
 def test_the_second_run_waits_for_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And says so; then it has its turn."""
     order: list[str] = []
-    has_begun = threading.Event()
 
     def second() -> None:
-        has_begun.set()
         with alone(str(tmp_path)):
             order.append("second")
 
     with alone(str(tmp_path)):
         other = threading.Thread(target=second)
         other.start()
-        has_begun.wait()
-        other.join(0.3)
+        said = capsys.readouterr().err
+        while "waiting for its end" not in said and other.is_alive():
+            said += capsys.readouterr().err
+            other.join(0.02)
         order.append("first")
     other.join()
 
     assert order == ["first", "second"]
-    assert "waiting for its end" in capsys.readouterr().err
+    assert "waiting for its end" in said
 
 
 def test_a_uri_of_this_machine_has_the_same_lock(tmp_path: Path) -> None:

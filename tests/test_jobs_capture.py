@@ -7,7 +7,6 @@ import json
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
 
 from jobs.capture_cluster import main
 from jobs.cli import main as tidegauge
@@ -70,12 +69,12 @@ def test_an_unclean_election_is_captured(tmp_path: Path) -> None:
 @pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.delta
+@pytest.mark.usefixtures("spark")
 @pytest.mark.parametrize("scenario", ["unclean_election", "frozen_follower", "restarts"])
-def test_a_live_cluster_is_rebuilt_to_the_step(scenario: str, spark: SparkSession, tmp_path: Path) -> None:
+def test_a_live_cluster_is_rebuilt_to_the_step(scenario: str, tmp_path: Path) -> None:
     """A real Kafka is started, broken and captured, and the timelines agree with its brokers' own words."""
     out, lake = str(tmp_path / "out"), str(tmp_path / "lake")
 
-    assert spark.version
     assert main([scenario, "--out", out]) == ExitCode.OK
     assert tidegauge(["pipeline", out, "--warehouse", lake]) in (ExitCode.OK, ExitCode.RULE_BROKEN)
     assert tidegauge(["agree", out, "--warehouse", lake]) == ExitCode.OK

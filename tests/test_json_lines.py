@@ -21,6 +21,7 @@ from sources.files import discover
 from sources.json_lines import bytes_unpacked
 from sources.log4j import in_kafkas_layout
 from tests.log_lines import by_line, lines_of, stamped, verdicts
+from tests.strategies import DRAWN
 
 Wrap = Callable[[str, str, str], dict[str, Any]]
 """An object of a message, a logger and a level, all of one moment."""
@@ -150,6 +151,7 @@ def test_a_file_of_them_is_known(tmp_path: Path, name: str) -> None:
     assert minutes == {"2026-11-21 11:36" if name == "Logstash" else "2026-11-21 10:36"}
 
 
+@DRAWN
 @given(st.recursive(st.none() | st.booleans() | st.floats() | st.text(max_size=9),
                     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(
                         st.sampled_from(["message", "log", "instant", "timestamp", "level", "_source", "a"]), inner),

@@ -13,7 +13,7 @@ from expectations import judging
 from expectations.invariants import INVARIANTS
 from expectations.policy import Policy, RulePolicy
 from expectations.record_rules import is_fresh
-from expectations.verdict import Judgement, PartitionVerdict, Verdict, Violation
+from expectations.verdict import Judgement, PartitionVerdict, Violation
 from jobs.check_run import exit_code
 from jobs.errors import ExitCode
 from jobs.keeping import keeping
@@ -74,18 +74,17 @@ def test_the_good_history_is_valid(partitions: dict[str, PartitionVerdict]) -> N
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
-def test_damage_is_seen_by_its_rule(damage: Damage, partitions: dict[str, PartitionVerdict]) -> None:
+def test_damage_is_seen_by_its_rule(damage: Damage, judged: Judgement, partitions: dict[str, PartitionVerdict]) -> None:
     """The partition is invalid, the rule meant for it is named, and a scheduler is told: 2, of a warning 1 if asked."""
     found = partitions[damage.name]
     broken = {text.partition(":")[0] for text in found.reason.split("; ")}
-    severity = RULES[damage.rule].severity
-    verdict = Verdict(damage.rule, severity, found.status)
+    (verdict,) = [verdict for verdict in judged.verdicts if verdict.rule == damage.rule]
 
-    assert found.status is Status.INVALID
+    assert (found.status, verdict.status) == (Status.INVALID, Status.INVALID)
     assert damage.rule in broken
     assert exit_code([verdict], "warn") is {
         Severity.CRITICAL: ExitCode.RULE_BROKEN, Severity.WARNING: ExitCode.WARNINGS
-    }[severity]  # fmt: skip
+    }[verdict.severity]  # fmt: skip
 
 
 def test_every_rule_of_a_partition_has_damage() -> None:

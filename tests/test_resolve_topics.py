@@ -10,7 +10,6 @@ from sources.resolve_topics import of_known_topic, rejected_for_topic, topic_ids
 
 pytestmark = pytest.mark.spark
 
-CHANGES = "topic string, topic_id string, event_time timestamp"
 EVENTS = "topic string, topic_id string, event_time timestamp, broker_id int, source_file string, source_line bigint"
 
 

@@ -29,11 +29,6 @@ class Agreement:
     found: int
     extra: int
 
-    @property
-    def is_complete(self) -> bool:
-        """Whether all was found and nothing made up."""
-        return (self.found, self.extra) == (self.stated, 0)
-
 
 def _agreement(
     stated: Mapping[Any, set[Any]], rebuilt: Mapping[Any, set[Any]], allowed: Mapping[Any, set[Any]]

@@ -66,7 +66,9 @@ def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:
     """
     asked = (KAFKA_VERSION, *PROTOCOL, LAG_TIME)
     settings = landed[SETTINGS.name].where(F.col(C.NAME).isin(*asked) & F.col(C.VALUE).isNotNull())
-    rows = settings.groupBy(C.NAME).agg(F.max_by(C.VALUE, C.EVENT_TIME)).collect()
+    # What a capture says of itself (about.json) has no time: it is in force until a line tells another.
+    since_us = F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0))
+    rows = settings.groupBy(C.NAME).agg(F.max_by(C.VALUE, F.struct(since_us, C.VALUE))).collect()
     latest: dict[str, str] = {row[0]: row[1] for row in rows}
     protocol = next((latest[name] for name in PROTOCOL if name in latest), None)
     lag_time = latest.get(LAG_TIME)

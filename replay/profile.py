@@ -95,13 +95,26 @@ def release(text: str | None) -> tuple[int, int, int]:
     return first, second, third
 
 
+_OF_LEVELS = ((10, (3, 5, 0)), (1, (3, 0, 0)))
+"""Of metadata.version's levels, as its records have them (`MetadataVersion`), which release counts: 10 is 3.5-IV1, with
+which KIP-903 came, and no later one changes a rule."""
+
+
+def _spoken(protocol: str) -> tuple[int, int, int]:
+    """Return the release whose protocol it is: by its name, or by the level of the feature."""
+    if not protocol.isdecimal():
+        return release(protocol)
+    return next((named for first, named in _OF_LEVELS if int(protocol) >= first), (0, 0, 0))
+
+
 def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: int | None = None) -> Profile:
     """Return the profile of a Kafka `version` that speaks `protocol`; an unknown version is taken as the newest.
 
-    `protocol` is inter.broker.protocol.version or metadata.version: 2.8.2 at protocol 0.10.2 truncates to the HW.
+    `protocol` is inter.broker.protocol.version or metadata.version, the latter by its name (`3.6-IV1`) or level (`13`):
+    2.8.2 at protocol 0.10.2 truncates to the HW.
     """
     kafka = release(version) if version else (9, 0, 0)
-    spoken = release(protocol) if protocol else kafka
+    spoken = _spoken(protocol) if protocol else kafka
     if spoken < (0, 11, 0):
         truncation = Truncation.HIGH_WATERMARK
     elif spoken < (2, 7, 0) or kafka < (2, 8, 0):

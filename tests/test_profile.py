@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-import pytest
+from datetime import UTC, datetime
 
+import pytest
+from pyspark.sql import SparkSession
+
+from jobs.replay_inputs import protocol_of
 from replay.profile import Truncation, profile_for, release
+from tests.engine import landed_from
 
 
 @pytest.mark.parametrize(
@@ -34,3 +39,22 @@ def test_a_confluent_broker_replicates_as_the_kafka_within() -> None:
 
     assert (of_7_4.min_isr_gate, of_7_4.eligibility, of_7_4.fenced_may_not_join) == (False, False, True)
     assert profile_for("5.5.1-ccs").truncation is Truncation.LEADER_EPOCH
+
+
+@pytest.mark.parametrize(("level", "states"), [("9", False), ("10", True), ("25", True), ("3.4-IV0", False)])
+def test_the_level_of_a_feature_is_no_release(level: str, states: bool) -> None:
+    """Brokers of 3.7 at metadata.version 3.4 fetch without their epochs (KIP-903): its record says 8."""
+    assert profile_for("3.7.0", level).states_broker_epochs is states
+
+
+@pytest.mark.spark
+def test_what_a_capture_says_of_itself_counts_until_a_line_tells_another(spark: SparkSession) -> None:
+    """about.json has no times: where no log tells the version and the lag time, they are those."""
+    own = {"kafka.version": "3.5.1", "replica.lag.time.max.ms": "3000"}
+    cluster = {"cluster_id": "c", "broker_id": -1, "topic": ""}
+    untimed = [{**cluster, "name": name, "value": value} for name, value in own.items()]
+    later = {**cluster, "name": "kafka.version", "value": "3.7.0", "event_time": datetime(2026, 1, 1, tzinfo=UTC)}
+    alone, overruled = (protocol_of(landed_from(spark, {"settings": told})) for told in (untimed, [*untimed, later]))
+
+    assert (alone.min_isr_gate, alone.lag_time_ms) == (False, 3000)
+    assert (overruled.min_isr_gate, overruled.lag_time_ms) == (True, 3000)

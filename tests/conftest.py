@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
     from jobs.warehouse import Warehouse
     from tests.captured import Tables
-    from tests.rebuilt import Rebuilt
+    from tests.rebuilt import Answers
 
 FIRST_COMPILER_ONLY = {
     "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=240m -XX:MetaspaceSize=300m",
@@ -61,12 +62,12 @@ def landed_capture(spark: SparkSession) -> Callable[[str], Tables]:
 
 
 @pytest.fixture(scope="session")
-def rebuilt(spark: SparkSession) -> Iterator[Rebuilt]:
-    """What the engine makes of all logs that the modules of the run have `asked` it of: one replay for all of them."""
-    from tests.rebuilt import at_once
+def rebuilt(spark: SparkSession) -> Iterator[Answers]:
+    """What the engine makes of all logs that the modules of the run have `asked` it of: a replay or two for all."""
+    from tests.rebuilt import Answers
 
-    with at_once(spark) as answers:
-        yield answers
+    with ExitStack() as stack:
+        yield Answers(spark, stack)
 
 
 @pytest.fixture(scope="session")

@@ -1,10 +1,13 @@
-"""What many modules ask of the engine, rebuilt in one replay: a plan costs more than hundreds of histories."""
+"""What many modules ask of the engine, rebuilt in one replay: a plan costs more than hundreds of histories.
+
+And in another one what needs its longest plan, where requests are lost or nothing tells the ISR.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +75,39 @@ class Rebuilt:
         return Timelines(**made)
 
 
+class Answers:
+    """The timelines of all that the collected modules ask, for as long as the stack is open; made when first asked."""
+
+    def __init__(self, spark: SparkSession, stack: ExitStack) -> None:
+        self._spark, self._stack = spark, stack
+        self._logs = {name: logs() for name, logs in _ASKED.items()}
+        self._made: dict[bool, Rebuilt] = {}
+
+    def __getitem__(self, logs: Ask) -> Mapping[str, Told]:
+        """The rows of each cluster of these logs, in order."""
+        return self._of(logs)[logs]
+
+    def frames(self, logs: Ask) -> Timelines:
+        """The timelines of these logs alone."""
+        return self._of(logs).frames(logs)
+
+    def _of(self, logs: Ask) -> Rebuilt:
+        kind = _is_torn(self._logs[_named(logs)])
+        if kind not in self._made:
+            alike = {name: own for name, own in self._logs.items() if _is_torn(own) is kind}
+            self._made[kind] = self._stack.enter_context(_at_once(self._spark, alike))
+        return self._made[kind]
+
+
+def _is_torn(logs: Logs) -> bool:
+    """Whether requests are lost, or nothing tells the ISR."""
+    return any(rules.has_silence or rules.has_untold_isr for rules in logs.spoken.values())
+
+
 @contextmanager
-def at_once(spark: SparkSession) -> Iterator[Rebuilt]:
-    """All that the collected modules ask, replayed in one job."""
-    landing, spoken, each = defaultdict(list), {}, {name: logs() for name, logs in _ASKED.items()}
+def _at_once(spark: SparkSession, each: Mapping[str, Logs]) -> Iterator[Rebuilt]:
+    """All these logs, replayed in one job."""
+    landing, spoken = defaultdict(list), {}
     for name, logs in each.items():
         spoken |= {f"{name}{_OF}{cluster}": rules for cluster, rules in logs.spoken.items()}
         for table, rows in logs.landing.items():

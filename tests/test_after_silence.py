@@ -11,18 +11,18 @@ from replay import names as N
 from replay.event_types import event
 from replay.states.after_silence import with_heard_again
 from schemas.kinds import EventType
-from tests.engine import by_topic, each_by_its_own, profile, replayed
+from tests.engine import profile
 from tests.pairs import outside, paired
+from tests.rebuilt import Answers, Logs, asked
 from tests.test_replay_histories import MOST_REPLICAS
 from tests.test_silent_in_pieces import without_requests
+from tests.told import Told
 from tests.twin.histories import combined, history
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Mapping
 
     from pyspark.sql import SparkSession
-
-    from replay.timelines import Timelines
 
 pytestmark = pytest.mark.spark
 
@@ -54,28 +54,34 @@ def test_a_leader_is_heard_again_with_the_first_answer_after_the_last_silence(sp
     assert heard.where(f"{N.HEARD_AGAIN_MS} is not null").count() == 5
 
 
-@pytest.fixture(scope="module")
-def after(spark: SparkSession) -> Iterator[Timelines]:
-    """What is rebuilt of histories, a cluster each, of which requests are lost: of one the first, of others a hole."""
+@asked
+def lost() -> Logs:
+    """The logs of histories, a cluster each, of which requests are lost: of one the first, of others a hole."""
     late, torn = without_requests(combined(BEGUN), 0.4), without_requests(combined(TORN), 0.65, since=0.35)
     both = {table: [*late.get(table, ()), *torn.get(table, ())] for table in late | torn}
-    spoken = each_by_its_own({each.name: profile(each) for each in (*BEGUN, *TORN)}).with_changes(has_silence=True)
-    with replayed(spark, both, MOST_REPLICAS, spoken) as timelines:
-        yield timelines
+    spoken = {each.name: profile(each).with_changes(has_silence=True) for each in (*BEGUN, *TORN)}
+    return Logs(both, spoken, MOST_REPLICAS)
 
 
-def test_a_replica_outside_the_isr_may_hold_the_hw_by_a_fetch_that_is_lost(after: Timelines) -> None:
+@pytest.fixture(scope="module")
+def after(rebuilt: Answers) -> Mapping[str, Told]:
+    """What is rebuilt of them."""
+    return rebuilt[lost]
+
+
+def test_a_replica_outside_the_isr_may_hold_the_hw_by_a_fetch_that_is_lost(after: Mapping[str, Told]) -> None:
     """A history whose replica 4 was caught up before its log goes on: 19 is the HW, and 25 without it."""
-    pairs = paired(BEGUN, by_topic(after.leader_timeline))
+    pairs = paired(BEGUN, {name: told.leader for name, told in after.items()})
 
     held = [made for _, told, made in pairs if told["high_watermark"] == 19 and made["leader_epoch"] == 0]
     assert {(row["high_watermark_high"], row["exactness"]) for row in held} >= {(25, "bounded")}
     assert outside(pairs) == []
 
 
-def test_a_log_that_was_shorter_before_an_epoch_in_silence_was_not_cut(after: Timelines) -> None:
+def test_a_log_that_was_shorter_before_an_epoch_in_silence_was_not_cut(after: Mapping[str, Told]) -> None:
     """What a follower had before it is not what it has when the next leader begins."""
-    made = {(r["topic"], r["leader_epoch"], r["replica_id"], r["to_offset"]) for r in after.truncations.collect()}
+    cuts = [row for told in after.values() for row in told.truncations]
+    made = {(r["topic"], r["leader_epoch"], r["replica_id"], r["to_offset"]) for r in cuts}
 
     assert not made & {("history-724", 6, 3, 25), ("history-751", 7, 3, 30)}
     true = {(h.name, r["leader_epoch"], r["replica_id"], r["to_offset"]) for h in TORN for r in h.expected_truncations}

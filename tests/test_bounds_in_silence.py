@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
 
 from replay.profile import Profile
 from schemas.columns import NO_BOUND
-from tests.engine import by_topic, replayed
+from tests.rebuilt import Answers, Logs, asked
 from tests.silent_leaders import landed
 
 pytestmark = pytest.mark.spark
@@ -18,11 +17,17 @@ Row = dict[str, Any]
 OPEN = NO_BOUND
 
 
+@asked
+def silent() -> Logs:
+    """The logs of all of them."""
+    clusters = {row["cluster_id"] for rows in landed().values() for row in rows}
+    return Logs(landed(), dict.fromkeys(clusters, Profile(lag_time_ms=10_000, has_silence=True)), 3)
+
+
 @pytest.fixture(scope="module")
-def leaders(spark: SparkSession) -> Iterator[Mapping[str, list[Row]]]:
+def leaders(rebuilt: Answers) -> Mapping[str, list[Row]]:
     """Their leader timelines."""
-    with replayed(spark, landed(), 3, Profile(lag_time_ms=10_000, has_silence=True)) as timelines:
-        yield by_topic(timelines.leader_timeline)
+    return {topic: told.leader for topic, told in rebuilt[silent].items()}
 
 
 KNOWN = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
@@ -69,7 +69,7 @@ def test_each_story_is_as_it_is_told() -> None:
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_a_log_is_cut_once_for_a_line(rebuilt: Rebuilt, story: str) -> None:
+def test_a_log_is_cut_once_for_a_line(rebuilt: Answers, story: str) -> None:
     """In the order of time."""
     found = [
         tuple(row[c] for c in ("replica_id", "from_offset", "to_offset", "method"))

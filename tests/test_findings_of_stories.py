@@ -11,7 +11,7 @@ from pyspark.sql import Row, SparkSession
 from jobs.keeping import keeping
 from replay.findings.incidents import incidents
 from tests.engine import each_by_its_own, landed_from
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
@@ -179,7 +179,7 @@ def told() -> Logs:
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, rebuilt: Rebuilt) -> Mapping[str, list[Row]]:
+def found(spark: SparkSession, rebuilt: Answers) -> Mapping[str, list[Row]]:
     """Every finding by story: all stories are looked through at once."""
     assert [dispute for story in stories() for dispute in story.disputes] == []
     logs, timelines = told(), rebuilt.frames(told)

@@ -7,7 +7,7 @@ from itertools import groupby
 import pytest
 
 from schemas.kinds import Role
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
@@ -41,7 +41,7 @@ def of_each_release() -> Logs:
     return logs_of(stories(), 2)
 
 
-def test_a_follower_heeds_the_hw_before_it_truncates(rebuilt: Rebuilt) -> None:
+def test_a_follower_heeds_the_hw_before_it_truncates(rebuilt: Answers) -> None:
     """As far as its log reaches: offsets that the leader never had are below its HW for that moment."""
     assert [story.disputes for story in stories()] == [[], [], []]
     of_1 = {

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from replay.profile import Profile
-from tests.engine import by_topic, each_by_its_own, profile, replayed
+from tests.engine import profile
 from tests.literal_lines import append, fetch, line, told_of_brokers
 from tests.pairs import outside, paired
+from tests.rebuilt import Answers, Logs, asked
 from tests.twin.histories import combined, history
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from tests.pairs import Pair
     from tests.twin.histories import History
 
@@ -45,9 +43,10 @@ def drawn() -> list[History]:
     return [history(seed) for seed in SEEDS]
 
 
-@pytest.fixture(scope="module")
-def leaders(spark: SparkSession, drawn: list[History]) -> dict[str, list[Row]]:
-    """What is rebuilt from requests alone, of the histories and of a story."""
+@asked
+def requests_alone() -> Logs:
+    """Of the histories and of a story requests alone."""
+    drawn = [history(seed) for seed in SEEDS]
     rules = {each.name: profile(each) for each in drawn} | {LAGGARD: Profile(lag_time_ms=10_000)}
     told = combined(drawn)
     rows = of_laggard(LAGGARD)
@@ -56,9 +55,13 @@ def leaders(spark: SparkSession, drawn: list[History]) -> dict[str, list[Row]]:
         "fetch_events": [*told["fetch_events"], *[row for row in rows if "fetch_offset" in row]],
         "leader_changes": [row for row in rows if "change_kind" in row],
     } | told_of_brokers([LAGGARD])
-    spoken = replace(each_by_its_own(rules), has_untold_isr=True)
-    with replayed(spark, landing, MOST_REPLICAS, spoken) as timelines:
-        return by_topic(timelines.leader_timeline)
+    return Logs(landing, {name: it.with_changes(has_untold_isr=True) for name, it in rules.items()}, MOST_REPLICAS)
+
+
+@pytest.fixture(scope="module")
+def leaders(rebuilt: Answers) -> dict[str, list[Row]]:
+    """What is rebuilt of them."""
+    return {name: told.leader for name, told in rebuilt[requests_alone].items()}
 
 
 @pytest.fixture(scope="module")

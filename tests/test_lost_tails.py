@@ -9,7 +9,7 @@ from pyspark.sql import SparkSession
 
 from replay.states import truncations
 from tests.mutants import Mutant
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import Story, tell
 from tests.told import Told, retold
 from tests.twin.histories import combined
@@ -78,7 +78,7 @@ def cuts(told: Mapping[str, Told]) -> dict[str, list[tuple[int, int, int, str]]]
     return {name: [tuple(row[c] for c in columns) for row in told[name].truncations] for name in STORIES}  # type: ignore[misc]
 
 
-def test_a_restart_is_told(rebuilt: Rebuilt) -> None:
+def test_a_restart_is_told(rebuilt: Answers) -> None:
     """By the HW that the process loaded, or by the length of what it loaded since it was last known longer."""
     assert [dispute for story in stories() for dispute in story.disputes] == []
     assert cuts(rebuilt[left]) == CUTS

@@ -9,7 +9,7 @@ import pytest
 
 from replay.profile import Profile
 from tests.literal_lines import append, at, begins, fetch, line, omitted, told_of_brokers
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 
 pytestmark = pytest.mark.spark
 Row = dict[str, Any]
@@ -170,7 +170,7 @@ def neighbours() -> Logs:
 
 
 @pytest.mark.parametrize("topic", KNOWN)
-def test_the_hw_after_the_first_is_bounded_if_nothing_decides(rebuilt: Rebuilt, topic: str) -> None:
+def test_the_hw_after_the_first_is_bounded_if_nothing_decides(rebuilt: Answers, topic: str) -> None:
     """It would be another one the other way round, on the way to the same; and no response tells which."""
     first, _ = [row for row in rebuilt[neighbours][topic].leader if row["event_type"] in ("APPEND", "FETCH")][-2:]
 

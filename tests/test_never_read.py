@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from schemas import tables as T
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import tell
 from tests.twin.histories import combined
 
@@ -52,7 +52,7 @@ def answered() -> Logs:
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_parked_fetch_was_accepted_if_it_was_read(name: str, rebuilt: Rebuilt) -> None:
+def test_a_parked_fetch_was_accepted_if_it_was_read(name: str, rebuilt: Answers) -> None:
     """An error of the read at the end comes after a first one that was accepted; one of the request's handling not."""
     *_, remote_leo = CASES[name]
     found = rebuilt[answered][name].leader

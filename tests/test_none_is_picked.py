@@ -9,7 +9,7 @@ import pytest
 from replay.profile import Profile
 from schemas.columns import NO_BOUND
 from tests.literal_lines import append, begins, fetch, line, told_of_brokers
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 
 pytestmark = pytest.mark.spark
 Row = dict[str, Any]
@@ -101,14 +101,14 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("topic", KNOWN)
-def test_no_hw_is_exact_where_lines_are_at_odds(rebuilt: Rebuilt, topic: str) -> None:
+def test_no_hw_is_exact_where_lines_are_at_odds(rebuilt: Answers, topic: str) -> None:
     """It is bounded, or what a response stated."""
     rows = rebuilt[stories][topic].leader
 
     assert [(row["high_watermark_low"], row["high_watermark_high"], row["exactness"]) for row in rows] == KNOWN[topic]
 
 
-def test_a_follower_without_a_record_has_no_hw_beyond_its_log(rebuilt: Rebuilt) -> None:
+def test_a_follower_without_a_record_has_no_hw_beyond_its_log(rebuilt: Answers) -> None:
     """It has given up its log when it asks from 0, and its HW with it (UL:2234), before any response tells it one."""
     rows = [row for row in rebuilt[stories]["log_given_up"].replica if row["replica_id"] == 3]
 

@@ -9,7 +9,7 @@ import pytest
 
 from replay.profile import Profile
 from tests.literal_lines import append, at, begins, fetch, line, omitted, told_of_brokers
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 
 pytestmark = pytest.mark.spark
 Row = dict[str, Any]
@@ -130,14 +130,14 @@ def requests(rows: list[Row]) -> list[Row]:
 
 
 @pytest.mark.parametrize("topic", ORDER)
-def test_a_fetch_is_where_its_response_says(rebuilt: Rebuilt, topic: str) -> None:
+def test_a_fetch_is_where_its_response_says(rebuilt: Answers, topic: str) -> None:
     """Across the next rise of the HW, if that is near; not before what it had heard, nor past its replica's next."""
     found = [(row["replica_id"], row["high_watermark"]) for row in requests(rebuilt[evidence][topic].leader)]
 
     assert found == ORDER[topic]
 
 
-def test_a_replicas_fetches_stay_in_their_order(rebuilt: Rebuilt) -> None:
+def test_a_replicas_fetches_stay_in_their_order(rebuilt: Answers) -> None:
     """The last one says what the leader knows of it."""
     last = rebuilt[evidence]["its_next"].leader[-1]
 
@@ -145,7 +145,7 @@ def test_a_replicas_fetches_stay_in_their_order(rebuilt: Rebuilt) -> None:
 
 
 @pytest.mark.parametrize("topic", [AHEAD, PAST_A_LINE])
-def test_a_fetch_comes_after_the_append_of_what_it_asks_for(rebuilt: Rebuilt, topic: str) -> None:
+def test_a_fetch_comes_after_the_append_of_what_it_asks_for(rebuilt: Answers, topic: str) -> None:
     """Or it would have been out of range; a line without a LEO in between is no append."""
     found = [(row["event_type"], row["log_end_offset"]) for row in requests(rebuilt[evidence][topic].leader)]
 

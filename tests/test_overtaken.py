@@ -11,7 +11,7 @@ from replay.events.overtaken import without_overtaken
 from schemas import tables as T
 from tests.frames import rows
 from tests.literal_lines import fetch
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import tell
 from tests.twin.histories import combined
 
@@ -56,19 +56,19 @@ def answered() -> Logs:
     return logs_of(stories, 3, landing)
 
 
-def states(rebuilt: Rebuilt, name: str) -> list[tuple[int, int, str]]:
+def states(rebuilt: Answers, name: str) -> list[tuple[int, int, str]]:
     """What replica 2 had in epoch 2, one state after the other."""
     own = [row for row in rebuilt[answered][name].replica if (row["replica_id"], row["leader_epoch"]) == (2, 2)]
     return [(row["log_end_offset"], row["high_watermark"], row["exactness"]) for row in own]
 
 
-def test_an_overtaken_fetch_tells_nothing(rebuilt: Rebuilt) -> None:
+def test_an_overtaken_fetch_tells_nothing(rebuilt: Answers) -> None:
     """The follower took the response that came before it, and its HW with that."""
     assert states(rebuilt, "overtaken") == states(rebuilt, "as_it_was")
     assert (8, 5, "exact") in states(rebuilt, "overtaken")
 
 
-def test_a_late_fetch_tells_where_its_follower_is(rebuilt: Rebuilt) -> None:
+def test_a_late_fetch_tells_where_its_follower_is(rebuilt: Answers) -> None:
     """One that names no older epoch than before: the follower had not taken the response."""
     assert states(rebuilt, "of_an_epoch_that_it_never_left") != states(rebuilt, "as_it_was")
 

@@ -23,7 +23,7 @@ from tests.engine import (
     replayed,
     to_the_millisecond,
 )
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.told import Told, retold
 from tests.twin.histories import History, combined, history
 from tests.twin.log import UNKNOWN
@@ -123,7 +123,7 @@ def few() -> Logs:
 
 
 @pytest.mark.spark
-def test_histories_agree_with_the_twin(rebuilt: Rebuilt) -> None:
+def test_histories_agree_with_the_twin(rebuilt: Answers) -> None:
     """Of all protocols: every leader row equals the twin's, no replica has what it had not."""
     found = disagreements(of_all_protocols(), rebuilt[few])
 
@@ -155,7 +155,7 @@ def silent() -> Logs:
 
 
 @pytest.mark.spark
-def test_histories_without_stated_high_watermarks_agree_with_the_twin(rebuilt: Rebuilt) -> None:
+def test_histories_without_stated_high_watermarks_agree_with_the_twin(rebuilt: Answers) -> None:
     """Before 2.4.1 no line states the HW of a role: what a leader begins with is carried from its role before."""
     drawn, told = [history(seed) for seed in SILENT], rebuilt[silent]
 

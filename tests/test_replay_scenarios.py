@@ -12,7 +12,7 @@ from replay.events.leaderships import leaderships, roles_with_loads
 from replay.events.tenures import tenure_facts
 from schemas.tables import BROKER_STATEMENTS
 from tests.engine import landed_from, profile
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import SCENARIOS, Story, load
 from tests.told import Row, Told, cuts_not_made, disputes
 from tests.twin.histories import combined
@@ -45,7 +45,7 @@ def drawn() -> Logs:
 
 
 @pytest.fixture(scope="module")
-def told(rebuilt: Rebuilt) -> Mapping[str, Told]:
+def told(rebuilt: Answers) -> Mapping[str, Told]:
     """What was rebuilt of each story."""
     return rebuilt[drawn]
 

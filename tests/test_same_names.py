@@ -14,8 +14,8 @@ from replay.what_if.high_watermark import differences
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
 from tests.checked_rows import HERE, Given, at, became_leader, event, fetched, frames
-from tests.engine import replayed
 from tests.frames import rows
+from tests.rebuilt import Answers, Logs, asked
 
 pytestmark = pytest.mark.spark
 
@@ -30,13 +30,19 @@ def shrinking(second: float, capture_id: str, remote_leo: int) -> list[Given]:
     ]
 
 
-def test_what_a_leader_told_is_told_once(spark: SparkSession) -> None:
-    """In silence each line is an event of its own, with the remote LEOs that it states."""
+@asked
+def namesakes() -> Logs:
+    """A leader's lines of two files of the same name."""
     begins = became_leader(0, 1, isr=[1, 2], replicas=[1, 2], event_time=at(0), partition_epoch=0)
     told = [*shrinking(100, "one", 5), *shrinking(200, "two", 7)]
     landing = {T.LEADER_CHANGES.name: [begins], T.BROKER_STATEMENTS.name: told}
-    with replayed(spark, landing, 2, Profile(has_silence=True)) as timelines:
-        shown = timelines.leader_timeline.where("source_line = 7").orderBy("event_seq").collect()
+    return Logs(landing, {HERE["cluster_id"]: Profile(has_silence=True)}, 2)
+
+
+def test_what_a_leader_told_is_told_once(rebuilt: Answers) -> None:
+    """In silence each line is an event of its own, with the remote LEOs that it states."""
+    (told,) = rebuilt[namesakes].values()
+    shown = [row for row in told.leader if row["source_line"] == 7]
 
     assert [row["remote_log_end_offset"] for row in shown] == [{2: 5}, {2: 7}]
 

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from replay.order import evidence, next_fetches
 from replay.states import start_fold
 from tests.mutants import Mutant
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import SCENARIOS, Story, load, tell
 from tests.told import REBUILT, Told, disputes, retold
 from tests.twin.histories import combined
@@ -51,7 +51,7 @@ def followed() -> Logs:
     return logs_of(living_and_restarted(), 3, landing)
 
 
-def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(rebuilt: Rebuilt) -> None:
+def test_a_leader_begins_with_what_it_was_told_since_it_loaded_its_log(rebuilt: Answers) -> None:
     """And with what it loaded where that came later."""
     assert [story.disputes for story in living_and_restarted()] == [[], []]
     stated = [row for row in followed().landing["broker_statements"] if row["kind"] == "loaded_high_watermark"]
@@ -80,7 +80,7 @@ def cut() -> Logs:
     return logs_of([tell("cut", CUT)], 3, landing)
 
 
-def test_whether_a_hw_was_taken_the_next_leaders_first_fetch_does_not_tell(rebuilt: Rebuilt) -> None:
+def test_whether_a_hw_was_taken_the_next_leaders_first_fetch_does_not_tell(rebuilt: Answers) -> None:
     """It tells the LEO, 3, which replica 2 has cut its log to or had all along; its HW is 3, or still 0."""
     assert tell("cut", CUT).disputes == []
     asked_again = next(
@@ -119,7 +119,7 @@ def not_rebuilt(told: Mapping[str, Told]) -> list[str]:
     return [dispute for story in stories() for dispute in disputes(story, told[story.name], words)]
 
 
-def test_the_hw_of_a_role_is_carried_into_the_next(rebuilt: Rebuilt) -> None:
+def test_the_hw_of_a_role_is_carried_into_the_next(rebuilt: Answers) -> None:
     """Every story without a line that states it: a leader begins with what it was told, and took, as a follower."""
     assert not_rebuilt(rebuilt[silent]) == []
 

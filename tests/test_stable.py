@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.profile import profile_for
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 from tests.story import SCENARIOS, load
 from tests.twin.histories import combined
 
@@ -21,7 +21,7 @@ def without_a_dump() -> Logs:
     return Logs({**landing, "produce_events": requests}, {story.name: profile_for("4.1.0")}, 2)
 
 
-def test_without_a_dump_it_is_unknown_past_the_first_transaction(rebuilt: Rebuilt) -> None:
+def test_without_a_dump_it_is_unknown_past_the_first_transaction(rebuilt: Answers) -> None:
     """At HW 5 nobody knows whether a transaction is open."""
     (told,) = rebuilt[without_a_dump].values()
     found = {(row["high_watermark"], row["last_stable_offset"]) for row in told.leader}

@@ -21,7 +21,7 @@ from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE
 from tests.checked_rows import Given, at, event
 from tests.frames import rows
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.twin.histories import history
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def drawn() -> Logs:
     return logs_of([history(seed) for seed in range(60, 80)], 6)
 
 
-def test_who_is_no_suspect_has_no_finding(rebuilt: Rebuilt) -> None:
+def test_who_is_no_suspect_has_no_finding(rebuilt: Answers) -> None:
     """Of all that the tests replay: each finder finds the same in the suspects' events as in all."""
     leaders = rebuilt.timelines.leader_timeline
     with keeping() as keep:
@@ -60,7 +60,7 @@ def everyone(leader_timeline: DataFrame, _: Column) -> DataFrame:
     return leader_timeline.select(*C.EPOCH_KEY).distinct().select(*C.EPOCH_KEY, brokers).select(*MEMBER)
 
 
-def test_who_is_not_late_has_no_finding(rebuilt: Rebuilt, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_not_late_has_no_finding(rebuilt: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all that the tests replay: members of all leaderships in order have no finding that late ones have not."""
     leaders = rebuilt.timelines.leader_timeline
     with keeping() as keep:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.profile import profile_for
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 from tests.story import tell
 from tests.twin.histories import combined
 
@@ -29,7 +29,7 @@ def older_than_its_cluster() -> Logs:
     return Logs(combined([story]), {story.name: profile_for("4.1.0", "4.1", 30_000)}, 2)
 
 
-def test_what_a_response_told_the_leader_had(rebuilt: Rebuilt) -> None:
+def test_what_a_response_told_the_leader_had(rebuilt: Answers) -> None:
     """By the rules of 3.7 its HW would have stood at 0: from the first response on it is between that and the LEO."""
     found = [
         (row["event_type"], row["high_watermark_low"], row["high_watermark_high"], row["exactness"])

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import Story, tell
 from tests.twin.histories import combined
 
@@ -68,7 +68,7 @@ def too_late() -> Logs:
     return logs_of(waiting(), 3, landing)
 
 
-def test_what_is_answered_too_late_may_not_have_come(rebuilt: Rebuilt) -> None:
+def test_what_is_answered_too_late_may_not_have_come(rebuilt: Answers) -> None:
     """Two brokers' clocks tell it where they are far enough apart; nearer, the HW in the line of 2's election does.
 
     Where that states none (before 2.4) the answer is taken for one that came.
@@ -106,7 +106,7 @@ def as_it_is_deleted() -> Logs:
     return logs_of(deleted(), 3, landing | {"broker_statements": statements})
 
 
-def test_what_is_answered_when_the_log_is_deleted_may_not_have_come(rebuilt: Rebuilt) -> None:
+def test_what_is_answered_when_the_log_is_deleted_may_not_have_come(rebuilt: Answers) -> None:
     """The follower's own line tells when it gave up its log ("is scheduled for deletion"): its fetcher went before."""
     assert [story.disputes for story in deleted()] == [[], [], [], []]
     ends = {

@@ -10,7 +10,7 @@ import pytest
 from schemas.tables import BROKER_REGISTRATIONS, SETTINGS
 from tests.engine import by_topic, each_by_its_own, replayed
 from tests.pairs import outside, paired
-from tests.rebuilt import Ask, Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Ask, Logs, asked, logs_of
 from tests.story import tell
 from tests.twin.faults import SetMinIsr
 from tests.twin.histories import History, combined, history
@@ -81,7 +81,7 @@ def rebuilt_of(spark: SparkSession) -> Mapping[str, list[Row]]:
 
 
 @pytest.fixture(scope="module")
-def leaders(rebuilt: Rebuilt) -> Mapping[str, list[Row]]:
+def leaders(rebuilt: Answers) -> Mapping[str, list[Row]]:
     """The leaders' rows of the stories."""
     return {name: told.leader for name, told in rebuilt[stories].items()}
 
@@ -139,7 +139,7 @@ def without_both() -> Logs:
 @pytest.mark.parametrize(
     "logs", [without_settings, without_registrations, without_both], ids=lambda logs: logs.__name__
 )
-def test_the_true_high_watermark_is_within_the_bounds(rebuilt: Rebuilt, logs: Ask) -> None:
+def test_the_true_high_watermark_is_within_the_bounds(rebuilt: Answers, logs: Ask) -> None:
     """Of random histories of which that is not told."""
     pairs = paired(drawn(), {name: told.leader for name, told in rebuilt[logs].items()})
     wrong = outside(pairs)

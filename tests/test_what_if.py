@@ -15,7 +15,7 @@ from replay.what_if.high_watermark import as_if, differences
 from replay.what_if.steps import steps
 from replay.what_if.truncation import what_if
 from tests.engine import landed_from, profile
-from tests.rebuilt import Logs, Rebuilt, asked, logs_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import SCENARIOS, load
 
 pytestmark = pytest.mark.spark
@@ -36,7 +36,7 @@ def happened() -> Logs:
 
 
 @pytest.fixture(scope="module")
-def outcomes(spark: SparkSession, rebuilt: Rebuilt) -> dict[tuple[str, str], Ranges]:
+def outcomes(spark: SparkSession, rebuilt: Answers) -> dict[tuple[str, str], Ranges]:
     """Of each story and rule, every range but those that are kept."""
     landed, timelines = landed_from(spark, happened().landing), rebuilt.frames(happened)
     found: dict[tuple[str, str], Ranges] = {

@@ -8,7 +8,7 @@ import pytest
 
 from replay.profile import Profile
 from tests.literal_lines import append, at, begins, fetch, line, told_of_brokers
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 
 Row = dict[str, Any]
 
@@ -96,7 +96,7 @@ def undecided() -> Logs:
 
 
 @pytest.fixture(scope="module")
-def leaders(rebuilt: Rebuilt) -> dict[str, list[Row]]:
+def leaders(rebuilt: Answers) -> dict[str, list[Row]]:
     """Their leader timelines, by topic."""
     return {topic: told.leader for topic, told in rebuilt[undecided].items()}
 

@@ -11,7 +11,7 @@ import pytest
 
 from replay.profile import Profile
 from tests.literal_lines import append, at, begins, fetch, line, told_of_brokers
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 
 pytestmark = pytest.mark.spark
 Row = dict[str, Any]
@@ -147,7 +147,7 @@ KNOWN = {
 
 
 @pytest.mark.parametrize("topic", KNOWN)
-def test_the_hw_waits_for_who_was_caught_up(rebuilt: Rebuilt, topic: str) -> None:
+def test_the_hw_waits_for_who_was_caught_up(rebuilt: Answers, topic: str) -> None:
     """What 3 was told later says so; where it says nothing, the HW is one or the other."""
     change = next(row for row in rebuilt[races][topic].leader if row["event_type"] == "ISR_CHANGE")
 
@@ -156,14 +156,14 @@ def test_the_hw_waits_for_who_was_caught_up(rebuilt: Rebuilt, topic: str) -> Non
 
 
 @pytest.mark.parametrize(("topic", "hw"), [("last_moment", 10), ("long_after", 10), ("rose", 20)])
-def test_it_stands_until_it_is_evaluated_again(rebuilt: Rebuilt, topic: str, hw: int) -> None:
+def test_it_stands_until_it_is_evaluated_again(rebuilt: Answers, topic: str, hw: int) -> None:
     """The fetch that was told it changes nothing (P:943)."""
     last = rebuilt[races][topic].leader[-1]
 
     assert (last["event_type"], last["high_watermark"], last["exactness"]) == ("FETCH", hw, "exact")
 
 
-def test_it_does_not_wait_for_who_was_behind(rebuilt: Rebuilt) -> None:
+def test_it_does_not_wait_for_who_was_behind(rebuilt: Answers) -> None:
     """Replica 4 has two records."""
     last = rebuilt[races][LAGGARD].leader[-1]
 

@@ -9,7 +9,7 @@ import pytest
 from replay.profile import Profile
 from tests.engine import by_topic, each_by_its_own, replayed
 from tests.literal_lines import append, at, begins, fetch, told_of_brokers
-from tests.rebuilt import Logs, Rebuilt, asked
+from tests.rebuilt import Answers, Logs, asked
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -117,7 +117,7 @@ def rebuilt_of(spark: SparkSession) -> tuple[Mapping[str, list[Row]], Mapping[st
 
 
 @pytest.fixture(scope="module")
-def timelines(rebuilt: Rebuilt) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
+def timelines(rebuilt: Answers) -> tuple[Mapping[str, list[Row]], Mapping[str, list[Row]]]:
     """The timelines of leaders and of replicas, by topic."""
     told = rebuilt[proven]
     return {topic: one.leader for topic, one in told.items()}, {topic: one.replica for topic, one in told.items()}

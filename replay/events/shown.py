@@ -2,7 +2,8 @@
 
 A follower's fetch that a broker answered without an error proves that it led the epoch of the fetch
 (`Partition.localLogWithEpochOrThrow`, P:514). Its LEO then is where the first append of the epoch begins, or where a
-fetch found nothing more; its HW and its ISR nobody knows.
+fetch found nothing more, whichever is told first. Its HW nobody knows, nor its ISR, or who had left that a moment ago,
+though the metadata log may have the ISR with which the epoch began.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.events.untold import with_untold_leaderships
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind, StatementKind
@@ -33,13 +35,15 @@ def with_shown_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, Data
 
 
 def untold_isrs(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per leader epoch that followers' fetches show and of whose ISR no line tells."""
+    """One row per leader epoch that followers' fetches show, and of which no line tells the ISR, or that it began."""
     key: list[str] = C.on_partition(C.LEADER_EPOCH)
-    sources = [landed[name] for name in (T.LEADER_CHANGES.name, T.METADATA_CHANGES.name) if name in landed]
+    changes = with_untold_leaderships(landed)[T.LEADER_CHANGES.name]
+    with_isr = [rows.where(F.col(C.ISR).isNotNull()) for rows in (changes, landed[T.METADATA_CHANGES.name])]
+    begun = changes.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value)
+    told = with_isr[0].select(*key).unionByName(with_isr[1].select(*key)).distinct()
+    whole = told.join(begun.select(*key).distinct(), key, "left_semi")
     led = landed[T.FETCH_EVENTS.name].where(_is_accepted()).select(*key).distinct()
-    for source in sources:
-        led = led.join(F.broadcast(source.where(F.col(C.ISR).isNotNull()).select(*key).distinct()), key, "left_anti")
-    return led
+    return led.join(F.broadcast(whole), key, "left_anti")
 
 
 def _is_accepted() -> Column:
@@ -53,8 +57,8 @@ def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
     nothing = F.lit(None).cast("bigint")
     answered = fetches.where(_is_accepted()).select(
         *_LED, C.EVENT_TIME, *C.LINE, nothing.alias(C.BASE_OFFSET), C.FETCH_OFFSET,
-        # Nothing came: the fetch was at the leader's LEO.
-        F.when(F.col(C.RECORDS_SIZE) == 0, F.col(C.FETCH_OFFSET)).alias("end"),
+        # Nothing came, and the logs do not part: the fetch was at the leader's LEO.
+        F.when((F.col(C.RECORDS_SIZE) == 0) & (F.col(C.DIVERGING_EPOCH) < 0), F.col(C.FETCH_OFFSET)).alias("end"),
         F.when(at_once, F.col(C.RESPONSE_HIGH_WATERMARK)).alias("hw"),
     )  # fmt: skip
     appended = appends.where((F.col(C.LEADER_EPOCH) >= 0) & (F.col(C.BASE_OFFSET) >= 0)).select(
@@ -62,22 +66,33 @@ def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
         nothing.alias("end"), nothing.alias("hw"),
     )  # fmt: skip
     place = F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
+    first = {name: F.when(F.col(of).isNotNull(), place) for name, of in _FIRST.items()}
     return (
         answered.unionByName(appended)
         .groupBy(*_LED)
         .agg(
             F.min(C.EVENT_TIME).alias(C.EVENT_TIME),
             *[F.min_by(c, place).alias(c) for c in C.LINE],
-            F.min_by(C.BASE_OFFSET, F.when(F.col(C.BASE_OFFSET).isNotNull(), place)).alias("first_base"),
-            F.max("end").alias("end"),
+            *[F.min_by(of, first[name]).alias(of) for name, of in _FIRST.items()],
+            *[F.min(at).alias(name) for name, at in first.items()],
             F.max(C.FETCH_OFFSET).alias("heard"),
-            F.min_by("hw", F.when(F.col("hw").isNotNull(), place)).alias("hw"),
         )
         .where(F.col("heard").isNotNull())
-        # A retried batch repeats an old offset: below the HW it tells nothing of the end of the log.
-        .withColumn("leo", F.when(F.col("first_base") >= F.coalesce("hw", F.lit(0)), F.col("first_base")))
-        .withColumn("leo", F.coalesce("leo", "end"))
+        .withColumn("leo", _first_end())
     )
+
+
+_FIRST = {"appended": C.BASE_OFFSET, "ended": "end", "stated": "hw", "asked": C.FETCH_OFFSET}
+"""What tells of the LEO for the first time, by the name of its place."""
+
+
+def _first_end() -> Column:
+    """Return the LEO that is told first: an append's base offset, or where a fetch found nothing."""
+    base, is_first = F.col(C.BASE_OFFSET), F.col("ended").isNull() | (F.col("appended") < F.col("ended"))
+    # A retried batch repeats an old offset: below the HW, or below what a follower had, that is not the end of the log.
+    is_old = (F.col("hw") > base) & ((F.col("stated") < F.col("appended")) | (F.col(C.FETCH_OFFSET) > base))
+    is_new = ~F.coalesce(is_old, F.lit(False))
+    return F.when(is_first & is_new, base).otherwise(F.coalesce("end", F.when(is_new, base)))
 
 
 def _stated(begins: DataFrame) -> DataFrame:

@@ -38,8 +38,10 @@ def isr_enough_for_all() -> dict[str, Column]:
 def doubted_rise(slots: int, profile: Profile, joining: Column) -> dict[str, Column]:
     """Return how far the HW has surely, and has perhaps, risen in the leadership so far; -1 before it did."""
     is_doubted = _may_be_under_min_isr(profile)
-    if profile.has_silence:
+    if profile.has_silence or profile.has_untold_isr:
         is_doubted = is_doubted | may_wait_unseen(slots, profile)
+    if profile.has_untold_isr:
+        is_doubted = is_doubted | F.col(C.IS_ISR_INFERRED)
     sure = F.when(is_doubted, proven()).otherwise(candidate(slots, profile, joining))
     perhaps = F.when(F.col(N.IS_EVALUATED) & allows(profile), _smallest_surely_held(slots, profile, joining))
     return {

@@ -30,8 +30,14 @@ QUIET_US = 2_000_000
 
 
 def with_inferred_isr(states: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """Return the events with `isr_mask` where it was unknown, and `is_isr_inferred`."""
-    members = F.lit(0)
+    """Return the events with `isr_mask` where it was unknown, and `is_isr_inferred`.
+
+    And with `heard_again_ms` of a leadership of whose ISR at its begin no line tells: it may have begun long before,
+    and who fetched then nobody knows.
+    """
+    members, begun_ms = F.lit(0), F.min(now_ms()).over(so_far())
+    is_untold = F.when(is_event(EventType.BECOME_LEADER), F.col(N.ISR_MASK).isNull())
+    unseen = F.when(F.max(is_untold).over(so_far()), begun_ms)
     for i in range(slots):
         remote = F.col(slot_column(C.REMOTE_LEO, i))
         at_the_end = (remote >= 0) & (remote >= F.col(C.LOG_END_OFFSET))
@@ -41,6 +47,7 @@ def with_inferred_isr(states: DataFrame, slots: int, profile: Profile) -> DataFr
         {
             C.IS_ISR_INFERRED: F.col(N.ISR_MASK).isNull(),
             N.ISR_MASK: F.coalesce(F.col(N.ISR_MASK), members),
+            N.HEARD_AGAIN_MS: F.greatest(N.HEARD_AGAIN_MS, unseen) if N.HEARD_AGAIN_MS in states.columns else unseen,
         }
     )
 
@@ -68,11 +75,12 @@ def with_bounds_of_rise(states: DataFrame, slots: int) -> DataFrame:
 def bounds_of_inferred(low: Column, high: Column) -> tuple[Column, Column]:
     """Return the least and the greatest HW; what it began with is no bound: a restart that no line tells lowers it.
 
-    `low` and `high` are those of an ISR that is told.
+    `low` and `high` are those of an ISR that is told; what it may have risen to while none was it keeps.
     """
     inferred = F.col(C.IS_ISR_INFERRED)
     most = F.when(F.col(C.LOG_END_OFFSET) < 0, NO_BOUND).otherwise(F.greatest(high, F.col(N.RISEN_AT_MOST)))
-    return F.when(inferred, F.col(N.RISEN_AT_LEAST)).otherwise(low), F.when(inferred, most).otherwise(high)
+    least = F.when(inferred, F.col(N.RISEN_AT_LEAST)).otherwise(low)
+    return least, F.when(inferred, most).otherwise(F.greatest(high, N.RISEN_AT_MOST))
 
 
 def _is_waited_for(slot: int) -> Column:

@@ -49,7 +49,8 @@ def with_high_watermark(
     low = F.greatest(low, N.RISEN_AT_LEAST)
     longest = F.when(F.col(C.LOG_END_OFFSET) < 0, NO_BOUND).otherwise(F.col(C.LOG_END_OFFSET))
     high = F.when(low > high, F.greatest(low, longest)).otherwise(high)
-    high = F.when(is_unknown, F.greatest(high, F.col(N.EPOCH_START))).otherwise(
+    began_at = F.when(F.col(C.LOG_END_OFFSET) < 0, NO_BOUND).otherwise(F.col(N.EPOCH_START))
+    high = F.when(is_unknown, F.greatest(high, began_at)).otherwise(
         F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
     )
     is_stated = (F.col(START_IS_STATED) & (start > risen)) | is_event(EventType.WITNESS) | is_told

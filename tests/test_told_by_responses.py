@@ -5,6 +5,9 @@ from __future__ import annotations
 import pytest
 
 from replay.profile import profile_for
+from schemas.columns import NO_BOUND
+from schemas.kinds import StatementKind
+from tests.literal_lines import begins, fetch, line, told_of_brokers
 from tests.rebuilt import Answers, Logs, asked
 from tests.story import tell
 from tests.twin.histories import combined
@@ -20,6 +23,33 @@ append 4                             | 1:4  2:?  hw 4
 append 3                             | 1:7  2:0  hw 7
 2 fetches at 4, at once              | 1:7  2:4  hw 7
 """
+
+
+UNLOGGED = "unlogged"
+"""A leader alone in the ISR, of whose 4,900 appends none is logged (acks=0, no dump); 2 comes back, far behind."""
+
+
+@asked
+def of_unlogged_appends() -> Logs:
+    """Its log began at 100, and its responses tell a HW of 5,000."""
+    asks = [fetch(UNLOGGED, ms, 2, offset, 5_000) for ms, offset in ((1_000, 100), (1_100, 2_000), (1_200, 3_000))]
+    stated = line(UNLOGGED, 0, kind=StatementKind.BECAME_LEADER_LEO.value, offset=100, replica_id=-1)
+    landing = {
+        "leader_changes": [begins(UNLOGGED, isr=[1], replicas=[1, 2])],
+        "broker_statements": [stated], "fetch_events": asks,
+    } | told_of_brokers([UNLOGGED])  # fmt: skip
+    return Logs(landing, {UNLOGGED: profile_for("4.1.0", "4.1", 10_000)}, 2)
+
+
+def test_what_is_committed_is_in_the_log(rebuilt: Answers) -> None:
+    """No HW is above the LEO: that is at least as far, and nobody knows how much farther."""
+    rows = [row for row in rebuilt[of_unlogged_appends][UNLOGGED].leader if row["event_type"] == "FETCH"]
+
+    assert all(row["high_watermark_low"] <= row["log_end_offset_low"] for row in rows)
+    assert [(row["log_end_offset"], row["log_end_offset_high"], row["exactness"]) for row in rows[1:]] == [
+        (5_000, NO_BOUND, "bounded"),
+        (5_000, NO_BOUND, "bounded"),
+    ]
 
 
 @asked

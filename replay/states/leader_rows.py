@@ -54,21 +54,33 @@ def with_high_watermark(
         F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
     )
     is_stated = (F.col(START_IS_STATED) & (start > risen)) | is_event(EventType.WITNESS) | is_told
-    return known.withColumns(
-        {
-            C.HIGH_WATERMARK: low,
-            C.LOG_START_OFFSET: F.greatest(C.LOG_START_OFFSET, N.START_LOG_START),
-            C.HIGH_WATERMARK_LOW: low,
-            C.HIGH_WATERMARK_HIGH: high,
-            C.LOG_END_OFFSET_LOW: F.col(C.LOG_END_OFFSET),
-            C.LOG_END_OFFSET_HIGH: F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO),
-            N.IS_UNSURE: F.lit(False),
-            N.IS_UNHEARD: F.lit(False),
-            C.EXACTNESS: F.when(is_unknown | (low < high), Exactness.BOUNDED.value)
-            .when(is_stated, Exactness.STATED.value)
-            .otherwise(Exactness.EXACT.value),
-        }
-    )
+    return known.withColumns(_values(low, high, is_unknown, is_stated, profile))
+
+
+def _values(low: Column, high: Column, is_unknown: Column, is_stated: Column, profile: Profile) -> dict[str, Column]:
+    """Return HW, LEO and log start of a row, with their bounds and exactness; from `low` to `high` the HW may be.
+
+    What a response calls committed is in the log, though no line tells of all its appends. (Up to 2.3 a HW may be told
+    that lies above the leader's own log.)
+    """
+    leo = F.col(C.LOG_END_OFFSET)
+    is_longer = (leo >= 0) & (low > leo) & ~F.lit(profile.evaluates_each_fetch)
+    end = F.when(is_longer, low).otherwise(leo)
+    most = F.when(is_longer, NO_BOUND).otherwise(high)
+    return {
+        C.HIGH_WATERMARK: low,
+        C.LOG_START_OFFSET: F.greatest(C.LOG_START_OFFSET, N.START_LOG_START),
+        C.HIGH_WATERMARK_LOW: low,
+        C.HIGH_WATERMARK_HIGH: most,
+        C.LOG_END_OFFSET: end,
+        C.LOG_END_OFFSET_LOW: end,
+        C.LOG_END_OFFSET_HIGH: F.when(is_longer, NO_BOUND).otherwise(F.greatest(leo, N.MAY_HAVE_GROWN_TO)),
+        N.IS_UNSURE: F.lit(False),
+        N.IS_UNHEARD: F.lit(False),
+        C.EXACTNESS: F.when(is_unknown | (low < most), Exactness.BOUNDED.value)
+        .when(is_stated, Exactness.STATED.value)
+        .otherwise(Exactness.EXACT.value),
+    }
 
 
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:

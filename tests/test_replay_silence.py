@@ -133,6 +133,36 @@ def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
     ]  # fmt: skip
 
 
+def test_an_idle_session_is_no_cut_log(spark: SparkSession) -> None:
+    """Of fetches that name nothing, for a minute, only the last has a row: it tells that all of them are logged.
+
+    At broker 2 the session goes on with a fetch that names the partition: those between are lost.
+    """
+    named = {"is_implied": False, "response_high_watermark": 9}
+    omitted = {"is_implied": True, "response_high_watermark": -1}
+    asked = [(1, 10, 0, named), (1, 70, 118, omitted), (1, 70.1, 119, named)]
+    asked += [(2, 10, 0, named), (2, 70, 118, named), (2, 70.1, 119, named)]
+    changed = {"change_kind": "become_leader", "isr": [1, 2]}
+    landed = {
+        T.PRODUCE_EVENTS.name: rows(spark, T.PRODUCE_EVENTS),
+        T.FETCH_EVENTS.name: rows(
+            spark, T.FETCH_EVENTS,
+            *[
+                {**HERE, **told, "broker_id": b, "event_time": at(s), "response_time": at(s), "session_id": 7,
+                 "session_epoch": epoch}
+                for b, s, epoch, told in asked
+            ],
+        ),
+        T.LEADER_CHANGES.name: rows(
+            spark, T.LEADER_CHANGES, *[{**HERE, **changed, "broker_id": b, "leader_id": b, "event_time": at(45)} for b in (1, 2)],
+        ),
+    }  # fmt: skip
+
+    assert [row[0] for row in silent_changes(landed).select(C.BROKER_ID).collect()] == [2]
+    cut = heard(landed).where(IS_CUT_BEFORE).select(C.BROKER_ID)
+    assert [row[0] for row in cut.collect()] == [2]
+
+
 def statement(kind: S, second: float, offset: int, epoch: int = -1, **more: Any) -> dict[str, Any]:
     """A broker's word, broker 2's unless said otherwise."""
     line = {"source_file": "broker-2/server.log", "source_line": int(second * 10), "event_time": at(second)}

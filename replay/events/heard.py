@@ -2,7 +2,8 @@
 
 A session of fetches begins with epoch 0 and goes on with 1, 2, … (KIP-227, `FetchSession.scala`). Where a log goes on
 with an epoch that does not follow on the last one it has of the session, requests between are lost: the log was cut
-there, or rotated away, and was not merely without anything to say.
+there, or rotated away, and was not merely without anything to say. Of fetches in a row that name nothing only the last
+has a row (`sources.fetch_sessions`): it tells that each of them is in the log.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ AFTER_US, BEFORE_US = "after_us", "before_us"
 IS_CUT_BEFORE, IS_CUT_AFTER = "is_cut_before", "is_cut_after"
 
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
-_BUCKET, _GOES_ON = "bucket", "goes_on"
+_BUCKET, _GOES_ON, _ENDS_RUN = "bucket", "goes_on", "ends_run"
 
 
 def with_heard(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
@@ -79,21 +80,31 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
     bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias(_BUCKET)
     logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
     appended = logged.select(*_BROKER, at, F.lit(0).alias(C.SESSION_ID), F.lit(0).alias(C.SESSION_EPOCH))
-    asked = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH).unionByName(appended)
+    ends_run = F.coalesce(F.col(C.IS_IMPLIED) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0), F.lit(False))
+    fetched = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH, ends_run.alias(_ENDS_RUN))
+    asked = fetched.unionByName(appended.withColumn(_ENDS_RUN, F.lit(False)))
     of_session = asked.groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
         F.min(AT_US).alias(FROM_US), F.max(AT_US).alias(TO_US),
-        F.min(C.SESSION_EPOCH).alias("first_epoch"), F.max(C.SESSION_EPOCH).alias("last_epoch"),
+        F.min(F.when(~F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("first_epoch"),
+        F.min(F.when(F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("run_end"),
+        F.max(C.SESSION_EPOCH).alias("last_epoch"),
     )  # fmt: skip
-    return of_session.withColumn(_GOES_ON, _goes_on()).groupBy(*_BROKER, _BUCKET).agg(
+    return of_session.withColumns(_since_before()).groupBy(*_BROKER, _BUCKET).agg(
         F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US), F.bool_or(_GOES_ON).alias(_GOES_ON)
     )  # fmt: skip
 
 
-def _goes_on() -> Column:
-    """Return whether an epoch of the session is missing before the first one that is logged in these 5 s."""
-    earlier = F.lag("last_epoch").over(Window.partitionBy(*_BROKER, C.SESSION_ID).orderBy(_BUCKET))
+def _since_before() -> dict[str, Column]:
+    """Return since when the log has all of the session, and whether one is missing before the first in these 5 s."""
+    in_order = Window.partitionBy(*_BROKER, C.SESSION_ID).orderBy(_BUCKET)
+    earlier, first = F.lag("last_epoch").over(in_order), F.col("first_epoch")
+    is_run_through = F.coalesce(F.col("run_end") < first, F.col("run_end").isNotNull())
     # The first of all may be without its begin: what asks for a session has no number yet.
-    return (F.col(C.SESSION_ID) > 0) & (F.col("first_epoch") > F.coalesce(earlier, F.lit(0)) + 1)
+    is_missing = (F.col(C.SESSION_ID) > 0) & (first > F.coalesce(earlier, F.lit(0)) + 1)
+    return {
+        FROM_US: F.when(is_run_through, F.least(FROM_US, F.lag(TO_US).over(in_order))).otherwise(F.col(FROM_US)),
+        _GOES_ON: F.coalesce(is_missing & ~is_run_through, F.lit(False)),
+    }
 
 
 def _in_order(by: str) -> WindowSpec:

@@ -154,7 +154,8 @@ def test_an_idle_session_is_no_cut_log(spark: SparkSession) -> None:
             ],
         ),
         T.LEADER_CHANGES.name: rows(
-            spark, T.LEADER_CHANGES, *[{**HERE, **changed, "broker_id": b, "leader_id": b, "event_time": at(45)} for b in (1, 2)],
+            spark, T.LEADER_CHANGES,
+            *[{**HERE, **changed, "broker_id": b, "leader_id": b, "event_time": at(45)} for b in (1, 2)],
         ),
     }  # fmt: skip
 

@@ -116,7 +116,10 @@ def _keep(
 
 
 def _last_run(warehouse: Warehouse, cluster_id: str) -> dict[str, Earlier]:
-    """What the cluster's last run said, by rule; nothing where there is none, so that all is news."""
+    """What the cluster's last run said, by rule; nothing where there is none, so that all is news.
+
+    Of a rule that was not broken nobody was told: what it had was tolerated, or could not be judged.
+    """
     if not warehouse.has(CHECK_RESULTS):
         return {}
     results = warehouse.read(CHECK_RESULTS, cluster_id=cluster_id)
@@ -124,9 +127,8 @@ def _last_run(warehouse: Warehouse, cluster_id: str) -> dict[str, Earlier]:
     said = results.join(F.broadcast(last), str(C.RUN_ID)).collect()
     kept = warehouse.read(CHECK_VIOLATIONS, cluster_id=cluster_id).join(F.broadcast(last), str(C.RUN_ID))
     ids = {row[C.RULE]: row[-1] for row in kept.groupBy(C.RULE).agg(F.collect_set(C.VIOLATION_ID)).collect()}
+    told = {row[C.RULE]: row[C.VIOLATIONS] - row[C.SUPPRESSED] for row in said if row[C.STATUS] == Status.INVALID.value}
     return {
-        row[C.RULE]: Earlier(
-            row[C.RULE_FINGERPRINT], row[C.VIOLATIONS] - row[C.SUPPRESSED], frozenset(ids.get(row[C.RULE], ()))
-        )
+        row[C.RULE]: Earlier(row[C.RULE_FINGERPRINT], told.get(row[C.RULE], 0), frozenset(ids.get(row[C.RULE], ())))
         for row in said
     }

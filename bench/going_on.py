@@ -23,6 +23,7 @@ from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_incidents, write_timelines
+from jobs.replay_marks import landed_until
 from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from replay.profile import Profile
@@ -53,12 +54,12 @@ def measured(warehouse: Warehouse, log: EventLog, forms: Forms, share: float) ->
     def replay(*, all_anew: bool) -> Profile:
         landed = landed_events(warehouse, CLUSTER)
         with few_tasks(warehouse.spark, tasks_of(landed)):
-            return write_timelines(warehouse, CLUSTER, landed, all_anew=all_anew)[1]
+            return write_timelines(warehouse, CLUSTER, landed, landed_until(warehouse), all_anew=all_anew)[1]
 
     def find_incidents(profile: Profile) -> int:
         landed = landed_events(warehouse, CLUSTER)
         with few_tasks(warehouse.spark, tasks_of(landed)):
-            return write_incidents(warehouse, CLUSTER, landed, profile)
+            return write_incidents(warehouse, CLUSTER, landed, profile, "")
 
     def land(capture: str, begins: float, ends: float) -> int:
         generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id=capture, part=Part(begins, ends))

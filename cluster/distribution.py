@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from cluster.errors import ClusterError
+from cluster.errors import ToolFailedError
 
 KRAFT_SINCE = (3, 3)
 """The first whose KRaft mode was meant for production: before it a ZooKeeper runs beside the brokers."""
@@ -47,7 +47,7 @@ class Distribution:
         done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - Java, and our own words
         if done.returncode != 0:
             told = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
-            raise ClusterError(f"Kafka's {main} failed: {' / '.join(told[-3:])}")
+            raise ToolFailedError(f"Kafka's {main} failed: {' / '.join(told[-3:])}")
         return done.stdout
 
     @cached_property

@@ -7,5 +7,9 @@ class ClusterError(Exception):
     """No Java, no jars, a broker that does not start: the message says which, for a person."""
 
 
+class ToolFailedError(ClusterError):
+    """Kafka's own tool did not do what it was asked: its last lines say why."""
+
+
 class InVainError(ClusterError):
     """What a scenario waited for has not come: among random faults that may happen."""

@@ -28,9 +28,15 @@ def brokers(tables: Tables) -> DataFrame:
         tables[table.name].select(C.CLUSTER_ID, F.explode(C.REPLICAS).alias(C.BROKER_ID)) for table in _TELL_REPLICAS
     ]
     named = told[0].unionByName(told[1]).where(F.col(C.BROKER_ID) >= 0).distinct()
-    read = tables[T.SOURCE_FILES.name].groupBy(*broker).agg(F.count(F.lit(1)).alias(FILES))
+    read = _files_of_brokers(tables[T.SOURCE_FILES.name]).groupBy(*broker).agg(F.count(F.lit(1)).alias(FILES))
     known = named.join(read, broker, "left").withColumn(FILES, F.coalesce(FILES, F.lit(0)))
     return known.withColumns({str(C.CAPTURE_ID): F.lit(None).cast(C.TEXT), **nowhere()})
+
+
+def _files_of_brokers(files: DataFrame) -> DataFrame:
+    """One row per file and broker whose lines it has: a log of all of them is of no single one."""
+    whose = F.array_union(F.array(C.BROKER_ID), F.coalesce(C.BROKERS, F.expr(C.NOBODY)))
+    return files.select(C.CLUSTER_ID, F.explode(whose).alias(C.BROKER_ID)).where(F.col(C.BROKER_ID) >= 0)
 
 
 def landed_lines(tables: Tables) -> DataFrame:

@@ -15,7 +15,7 @@ from expectations.measuring import first_line, measure
 from expectations.partition_verdicts import partition_verdicts
 from expectations.policy import Policy
 from expectations.subject import Tables
-from expectations.tally import Tally, suppressed, tallies
+from expectations.tally import Tally, suppressed, tallies, tolerated
 from expectations.verdict import Judgement, Verdict, Violation
 from expectations.versions import is_at_least, lowest_version
 from expectations.witness import broken_rows, violations
@@ -43,8 +43,7 @@ def judge(
     examples = _examples(tables, measured, broken, policy)
     verdicts = dict(too_old)
     for name, found in measured.items():
-        is_broken = any(tally.name in broken for tally in counted.get(name, ()))
-        verdict = _verdict(found, counted.get(name, []), is_broken=is_broken, policy=policy)
+        verdict = _verdict(found, counted.get(name, []), broken, policy)
         if name in examples:
             verdict = _with_examples(verdict, examples[name])
         verdicts[name] = verdict if earlier is None else with_news(verdict, found.rule, earlier.get(name))
@@ -86,22 +85,24 @@ def _examples(
         try:
             with broken_rows(tables, [found.rule for found in group]) as rows:
                 for found in group:
-                    set_aside = list(suppressed(found, policy))
+                    set_aside = [*suppressed(found, policy), *tolerated(tallies(found, policy), broken)]
                     examples[found.rule.name] = violations(tables, rows, found.rule, set_aside)
         except Exception as error:  # noqa: BLE001 - the rules are broken all the same
             examples |= {found.rule.name: first_line(error) for found in group if found.rule.name not in examples}
     return examples
 
 
-def _verdict(found: Measure | Failure, counted: Sequence[Tally], *, is_broken: bool, policy: Policy) -> Verdict:
+def _verdict(found: Measure | Failure, counted: Sequence[Tally], broken: set[str], policy: Policy) -> Verdict:
     """The rule's verdict over all rows of its subject."""
     rule = found.rule
     if isinstance(found, Failure):
         return Verdict(rule.name, rule.severity, Status.ERROR, reason=found.reason)
     total, aside = found.total, sum(count.violations for count in suppressed(found, policy).values())
     verdict = Verdict(rule.name, rule.severity, Status.VALID, total.rows, total.violations, suppressed=aside)
-    if is_broken:
-        return replace(verdict, status=Status.INVALID)
+    if any(tally.name in broken for tally in counted):
+        # What other topics may have is no news, however many there are: only what breaks the rule is compared.
+        aside += sum(tolerated(counted, broken).values())
+        return replace(verdict, status=Status.INVALID, suppressed=aside)
     if not found.subject_rows and not rule.subject.empty_holds:
         table = rule.subject.table.name
         if rule.subject.may_be_empty:

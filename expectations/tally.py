@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from expectations.counts import Count, Measure, Partition
 from expectations.invariant import Invariant
 from expectations.policy import Limits, Policy, TopicLimits
 from schemas.kinds import Severity
+
+_NO_NAME = re.compile(r"[^a-z0-9_*?-]")
+"""What a column's name is better without: a dot or a backtick ends it, and Spark takes A and a for the same."""
 
 
 @dataclass(frozen=True)
@@ -63,10 +68,25 @@ def suppressed(measure: Measure, policy: Policy) -> dict[Partition | None, Count
     }
 
 
+def tolerated(counted: Sequence[Tally], broken: set[str]) -> dict[Partition | None, int]:
+    """Violations by partition of the tallies that are not `broken`."""
+    return {
+        partition: count
+        for tally in counted
+        if tally.name not in broken
+        for partition, count in tally.violations.items()
+    }
+
+
 def tally_of(rule: Invariant, group: TopicLimits | None) -> str:
     """Name of the tally that the violations of a group of topics count towards."""
     return _name(rule, group.topic if group else "")
 
 
 def _name(rule: Invariant, topics: str) -> str:
-    return f"{rule.name} [{topics}]" if topics else rule.name
+    if not topics:
+        return rule.name
+    readable = _NO_NAME.sub("_", topics.lower())
+    if readable != topics:  # another pattern may read the same
+        readable += f" {hashlib.sha256(topics.encode()).hexdigest()[:8]}"
+    return f"{rule.name} [{readable}]"

@@ -44,7 +44,7 @@ class Verdict:
     violations: int = 0
     reason: str = ""
     suppressed: int = 0
-    """Violations among them that the policy sets aside."""
+    """Violations among them that the policy sets aside; of a broken rule also those that it tolerates."""
     new_violations: int | None = None
     """Violations that the run it was compared with had not; None where nothing was compared."""
     examples: tuple[Violation, ...] = ()

@@ -40,7 +40,7 @@ def broken_rows(tables: Tables, rules: Sequence[Invariant]) -> Iterator[DataFram
 def violations(tables: Tables, rows: DataFrame, rule: Invariant, set_aside: Partitions) -> tuple[Violation, ...]:
     """The first violations of a rule in the order of its subject's keys, but for partitions that are set aside."""
     keys = rule.subject.keys
-    against = rows.where((F.col(rule.name) == Status.INVALID.value) & ~_is_in(set_aside))
+    against = rows.where((F.col(rule.name) == Status.INVALID.value) & ~_is_in(rule.subject, set_aside))
     named = against.orderBy(*keys).select(
         *[F.col(c).cast(C.TEXT).alias(f"key_{c}") for c in keys],
         *[F.col(c).cast(C.TEXT).alias(f"seen_{c}") for c in rule.observed],
@@ -75,14 +75,10 @@ def _id(rule: Invariant, subject: Subject, row: Row, keys: dict[str, str]) -> st
     return hashlib.sha256("\n".join([rule.fingerprint, *named]).encode()).hexdigest()[:16]
 
 
-def _is_in(partitions: Partitions) -> Column:
-    """Whether a row is of one of these partitions."""
-    condition = F.lit(False)
-    for one in partitions:
-        if one is None:
-            return F.lit(True)
-        is_it = (
-            (F.col(C.TOPIC) == one.topic) & (F.col(C.TOPIC_ID) == one.topic_id) & (F.col(C.PARTITION) == one.partition)
-        )
-        condition |= is_it
-    return F.coalesce(condition, F.lit(False))
+def _is_in(subject: Subject, partitions: Partitions) -> Column:
+    """Whether a row is of one of these partitions; None is what is of no partition."""
+    if not subject.is_of_partition:
+        return F.lit(None in partitions)
+    named = ["\n".join(map(str, one)) for one in partitions if one is not None]
+    is_of_none = (F.coalesce(C.TOPIC, F.lit("")) == "") if None in partitions else F.lit(False)
+    return is_of_none | F.concat_ws("\n", *[F.col(c).cast(C.TEXT) for c in Partition._fields]).isin(named)

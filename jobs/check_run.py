@@ -22,6 +22,7 @@ from jobs.at_once import at_once
 from jobs.commits import Transaction
 from jobs.errors import ExitCode
 from jobs.progress import step
+from jobs.replay_marks import require_all_replayed
 from jobs.session import describe
 from jobs.warehouse import Warehouse
 from schemas import columns as C
@@ -46,11 +47,14 @@ class Asked:
 
 @dataclass(frozen=True)
 class CheckRun:
-    """A run of the check on a cluster, as it was kept, and what it means to a scheduler."""
+    """A run of the check on a cluster, as it is kept, and what it means to a scheduler."""
 
     run_id: str
+    run_at: datetime
     cluster_id: str
     judgement: Judgement
+    versions: Mapping[str, int]
+    """Delta version of each table that was judged."""
     exit_code: ExitCode
 
     @property
@@ -76,10 +80,10 @@ def worst(codes: Sequence[ExitCode]) -> ExitCode:
 
 
 def judge_cluster(warehouse: Warehouse, cluster_id: str, asked: Asked) -> CheckRun:
-    """Judge a cluster's tables, each read at the version that is kept with the verdicts."""
+    """Judge a cluster's tables, each read at the version that is kept with the verdicts (`keep`)."""
+    require_all_replayed(warehouse, cluster_id)
     now = datetime.now(tz=UTC)
     rules = INVARIANTS if asked.oldest is None else (*INVARIANTS, is_fresh(now - asked.oldest))
-    run_id = uuid.uuid4().hex
     present = [table for table in ALL_TABLES if table.name in JUDGED and warehouse.has(table)]
     describe(warehouse.spark, "check")
     each = at_once(warehouse.spark)
@@ -90,33 +94,31 @@ def judge_cluster(warehouse: Warehouse, cluster_id: str, asked: Asked) -> CheckR
         earlier = _last_run(warehouse, cluster_id) if asked.since_last else None
         judgement = judge(tables, rules, asked.policy, earlier, each)
         judging.note = f"{len(judgement.verdicts)} rules, {len(judgement.partitions)} partitions"
-    _keep(warehouse, judgement, {C.RUN_ID: run_id, C.RUN_AT: now, C.CLUSTER_ID: cluster_id}, versions, asked.policy)
-    return CheckRun(run_id, cluster_id, judgement, exit_code(judgement.verdicts, asked.fail_on))
+    code = exit_code(judgement.verdicts, asked.fail_on)
+    return CheckRun(uuid.uuid4().hex, now, cluster_id, judgement, versions, code)
 
 
-def _keep(
-    warehouse: Warehouse,
-    judgement: Judgement,
-    identity: Mapping[C.Field, object],
-    versions: Mapping[str, int],
-    policy: Policy,
-) -> None:
+def keep(warehouse: Warehouse, run: CheckRun, policy: Policy) -> None:
     """Append the run to the history; `check_results` last, as the mark that it is complete."""
+    identity = {C.RUN_ID: run.run_id, C.RUN_AT: run.run_at, C.CLUSTER_ID: run.cluster_id}
     told = {**identity, C.ENGINE_VERSION: __version__}
     rows = {
-        CHECK_VIOLATIONS: violation_rows(judgement.verdicts, identity),
-        PARTITION_VERDICTS: partition_rows(judgement.partitions, told),
-        CHECK_RESULTS: result_rows(judgement.verdicts, told, versions, policy),
+        CHECK_VIOLATIONS: violation_rows(run.verdicts, identity),
+        PARTITION_VERDICTS: partition_rows(run.judgement.partitions, told),
+        CHECK_RESULTS: result_rows(run.verdicts, told, run.versions, policy),
     }
     for table, values in rows.items():
         warehouse.create(table)
         if values:
             frame = warehouse.spark.createDataFrame(in_order(table, values), table.schema)
-            warehouse.append(table, frame, Transaction(f"check {identity[C.RUN_ID]}", 1))
+            warehouse.append(table, frame, Transaction(f"check {run.run_id}", 1))
 
 
 def _last_run(warehouse: Warehouse, cluster_id: str) -> dict[str, Earlier]:
-    """What the cluster's last run said, by rule; nothing where there is none, so that all is news."""
+    """What the cluster's last run said, by rule; nothing where there is none, so that all is news.
+
+    Of a rule that was not broken nobody was told: what it had was tolerated, or could not be judged.
+    """
     if not warehouse.has(CHECK_RESULTS):
         return {}
     results = warehouse.read(CHECK_RESULTS, cluster_id=cluster_id)
@@ -124,9 +126,8 @@ def _last_run(warehouse: Warehouse, cluster_id: str) -> dict[str, Earlier]:
     said = results.join(F.broadcast(last), str(C.RUN_ID)).collect()
     kept = warehouse.read(CHECK_VIOLATIONS, cluster_id=cluster_id).join(F.broadcast(last), str(C.RUN_ID))
     ids = {row[C.RULE]: row[-1] for row in kept.groupBy(C.RULE).agg(F.collect_set(C.VIOLATION_ID)).collect()}
+    told = {row[C.RULE]: row[C.VIOLATIONS] - row[C.SUPPRESSED] for row in said if row[C.STATUS] == Status.INVALID.value}
     return {
-        row[C.RULE]: Earlier(
-            row[C.RULE_FINGERPRINT], row[C.VIOLATIONS] - row[C.SUPPRESSED], frozenset(ids.get(row[C.RULE], ()))
-        )
+        row[C.RULE]: Earlier(row[C.RULE_FINGERPRINT], told.get(row[C.RULE], 0), frozenset(ids.get(row[C.RULE], ())))
         for row in said
     }

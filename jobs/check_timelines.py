@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,15 @@ import click
 from expectations.policy import Policy
 from expectations.policy_file import read_policy
 from expectations.results import RULES
-from jobs.check_output import as_json, print_verdicts, write_junit
-from jobs.check_run import WARN, Asked, CheckRun, judge_cluster, worst
-from jobs.command import EVERY_CLUSTER, debug_option, options, run
+from jobs.alone import alone
+from jobs.check_output import print_verdicts
+from jobs.check_run import WARN, Asked, CheckRun, judge_cluster, keep, worst
+from jobs.check_told import Outputs, is_done, tell
+from jobs.command import EVERY_CLUSTER, debug_option, options, run, say_error
 from jobs.deliveries import landed_clusters
-from jobs.errors import ExitCode
+from jobs.errors import CouldNotRunError, ExitCode
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
-from jobs.progress import say
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 
@@ -59,41 +60,22 @@ def policy_of(config: Path | None) -> Policy:
 
 def check_cluster(warehouse: Warehouse, cluster_id: str, asked: Asked | None = None) -> ExitCode:
     """Judge a cluster's tables, keep the verdicts and print them; the exit code."""
-    done = judge_cluster(warehouse, cluster_id, asked or Asked())
+    asked = asked or Asked()
+    done = judge_cluster(warehouse, cluster_id, asked)
+    is_kept = is_done(partial(keep, warehouse, done, asked.policy))
     print_verdicts(done)
-    return done.exit_code
+    return done.exit_code if is_kept else worst([done.exit_code, ExitCode.COULD_NOT_RUN])
 
 
-@dataclass(frozen=True)
-class Outputs:
-    """Where and how the verdicts are told."""
-
-    wants_json: bool
-    junit: Path | None
-    data_docs: Path | None
-
-
-def tell(warehouse: Warehouse, runs: Sequence[CheckRun], code: ExitCode, outputs: Outputs, fail_on: str | None) -> None:
-    """Print the verdicts and write the files that are asked for."""
-    if outputs.wants_json:
-        click.echo(as_json(runs, code))
-    else:
-        for done in runs:
-            print_verdicts(done)
-    if outputs.junit is not None:
-        write_junit(runs, outputs.junit, fail_on)
-    if outputs.data_docs is not None:
-        write_documents(warehouse, runs, outputs.data_docs)
-
-
-def write_documents(warehouse: Warehouse, runs: Sequence[CheckRun], folder: Path) -> None:
-    """Write Great Expectations' Data Docs of the runs."""
-    from expectations.data_docs import write_data_docs  # noqa: PLC0415 - it takes seconds, and few ask for it
-
-    for done in runs:
-        place = str(folder.absolute())
-        write_data_docs(warehouse.spark, place, done.run_id, done.cluster_id, done.judgement.tallies)
-    say(f"  Data Docs: {folder / 'index.html'}")
+def judge_clusters(warehouse: Warehouse, clusters: Iterable[str], asked: Asked) -> list[CheckRun]:
+    """A run of each cluster that can be judged. One that cannot is told, and hides no other."""
+    runs = []
+    for cluster in clusters:
+        try:
+            runs.append(judge_cluster(warehouse, cluster, asked))
+        except CouldNotRunError as error:
+            say_error(error)
+    return runs
 
 
 @click.command("check", cls=Configured, epilog="Example: tidegauge check --warehouse /tmp/lake || page-somebody")
@@ -122,16 +104,23 @@ def check(
 
     Without --cluster-id every cluster of the warehouse is judged. Verdicts go to the tables check_results and
     partition_verdicts, the rows that break a rule (at most 1000 a rule) to check_violations. A rule about which the
-    capture tells too little is unknown: neither a pass nor a violation.
+    capture tells too little is unknown: neither a pass nor a violation. A cluster of which a delivery has landed since
+    its timelines were made is not judged: its tables are of two moments.
 
     Exit codes: 0 all rules hold, 1 only warnings (with --fail-on warn), 2 a rule is broken, 3 could not run, 64 usage.
     """
     asked = Asked(policy_of(config), fail_on, oldest, since_last=since == LAST)
     target = open_warehouse("check", warehouse)
-    runs = [judge_cluster(target, cluster, asked) for cluster in landed_clusters(target, cluster_id)]
-    code = worst([done.exit_code for done in runs])
-    tell(target, runs, code, Outputs(**outputs), fail_on)
-    return code
+    with alone(target.path):
+        clusters = landed_clusters(target, cluster_id)
+        runs = judge_clusters(target, clusters, asked)
+        not_kept = [done for done in runs if not is_done(partial(keep, target, done, asked.policy))]
+    if not runs:
+        return ExitCode.COULD_NOT_RUN
+    codes = [done.exit_code for done in runs]
+    if len(runs) < len(clusters) or not_kept:
+        codes.append(ExitCode.COULD_NOT_RUN)
+    return tell(target, runs, worst(codes), Outputs(**outputs), fail_on)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -102,6 +102,13 @@ def options(*decorators: Callable[[Decorated], Decorated]) -> Callable[[Decorate
     return decorate
 
 
+def say_error(error: Exception) -> None:
+    """Print why something could not be done, as one line on stderr, under its traceback with --debug."""
+    if os.environ.get(DEBUG):
+        traceback.print_exception(error)
+    click.echo(f"tidegauge: {reason(error)}", err=True)
+
+
 def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
     """Run `command` and return its exit code; errors are one line on stderr, tracebacks only with --debug."""
     stdout = sys.stdout
@@ -119,8 +126,6 @@ def run(command: click.Command, argv: Sequence[str] | None = None) -> int:
             click.echo(f"tidegauge: a library ended the job (exit code {exit_.code}); run it as a program", err=True)
         return ExitCode.COULD_NOT_RUN
     except Exception as error:  # noqa: BLE001 - Python would exit with 1, and a scheduler read "only warnings"
-        if os.environ.get(DEBUG):
-            traceback.print_exc()
-        click.echo(f"tidegauge: {reason(error)}", err=True)
+        say_error(error)
         return ExitCode.COULD_NOT_RUN
     return result if isinstance(result, int) else ExitCode.OK

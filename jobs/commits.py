@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
+
+from pyspark.sql import SparkSession
+
+SKIPS_EMPTY = "spark.databricks.delta.skipRecordingEmptyCommits"
 
 
 class Transaction(NamedTuple):
@@ -19,6 +25,17 @@ class Commit(NamedTuple):
     rows: int
     note: str
     """Name of the transaction it was for, or what else its job had to say; '' for nothing."""
+
+
+@contextmanager
+def with_empty_ones(spark: SparkSession) -> Iterator[None]:
+    """Have Delta record meanwhile a commit that changes no row too: what its note says would not be kept."""
+    before = spark.conf.get(SKIPS_EMPTY, None)
+    spark.conf.set(SKIPS_EMPTY, "false")
+    try:
+        yield
+    finally:
+        spark.conf.unset(SKIPS_EMPTY) if before is None else spark.conf.set(SKIPS_EMPTY, before)
 
 
 def commit_of(entry: dict[str, object]) -> Commit:

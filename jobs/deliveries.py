@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from jobs.commits import Commit, Transaction
 from jobs.errors import CouldNotRunError
@@ -50,6 +51,25 @@ def filter_new(warehouse: Warehouse, cluster_id: str, files: Sequence[SourceFile
         landed[digest, kind].append((broker_id, name))
     new = {(file.digest, file.kind.value, file.broker_id, file.named_partition): file for file in reversed(files)}
     return [file for file in reversed(new.values()) if not _has_landed(file, _brokers_landed(file, landed))]
+
+
+def require_unused(warehouse: Warehouse, cluster_id: str, capture_id: str, files: Iterable[SourceFile]) -> None:
+    """Refuse files under whose name another content has landed with a delivery of the same id.
+
+    A row is known by its delivery, its file and its line: two would be one, and the check find what no broker did.
+    """
+    is_of_id = (F.col(C.CAPTURE_ID) == capture_id) & (F.col(C.LINES_READ) > 0)
+    rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).where(is_of_id).select(C.SOURCE_FILE, C.DIGEST).collect()
+    landed: dict[str, set[str]] = defaultdict(set)
+    for name, digest in rows:
+        landed[name].add(digest)
+    used = [file.name for file in files if landed[file.name] - {file.digest}]
+    if used:
+        message = (
+            f"a delivery {capture_id} of cluster {cluster_id} has landed with another content of {used[0]}: "
+            "give this one a --capture-id of its own, or none"
+        )
+        raise CouldNotRunError(message)
 
 
 def _brokers_landed(file: SourceFile, landed: Mapping[tuple[str, str], list[tuple[int, str]]]) -> set[int]:

@@ -50,7 +50,7 @@ def generate_cluster(
         if table.name in frames:
             with step(table.name) as writing:
                 writing.rows = rows[table.name] = warehouse.append(table, frames[table.name], transaction).rows
-    told = source_files(warehouse.spark, delivery, file.digest, sum(rows.values()))
+    told = source_files(warehouse.spark, forms.scenario, delivery, file.digest, sum(rows.values()))
     return rows | {SOURCE_FILES.name: warehouse.append(SOURCE_FILES, told, transaction).rows}
 
 

@@ -11,6 +11,8 @@ from typing import NamedTuple
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from jobs.deliveries import require_unused
+from jobs.delivery import Delivery
 from jobs.progress import say
 from jobs.taking_back import take_back
 from jobs.warehouse import Warehouse
@@ -20,7 +22,6 @@ from schemas.tables import SOURCE_FILES
 from sources.coverage import coverage
 from sources.file_kinds import LOGS, is_named_as_log
 from sources.grown import beginnings
-from sources.redaction import Redaction
 from sources.source_file import SourceFile
 
 
@@ -37,32 +38,32 @@ class Landed(NamedTuple):
     """Of its first minute, since the epoch; None where no line has a time."""
 
 
-def without_landed_lines(
-    warehouse: Warehouse, cluster_id: str, files: Sequence[SourceFile], timezone: str, redaction: Redaction
-) -> list[SourceFile]:
-    """The files, each with the number of its first lines that landed with another one, or will.
+def without_landed_lines(warehouse: Warehouse, delivery: Delivery, files: Sequence[SourceFile]) -> list[SourceFile]:
+    """The new files of a delivery, each with the number of its first lines that landed with another one, or will.
 
     What a torn end of such a file made to land is deleted: it is read again where it is whole.
     """
+    cluster_id = delivery.cluster_id
     landed = _landed_logs(warehouse, cluster_id)
     grown: dict[str, int] = {}
     swallowed: set[str] = set()
     torn: list[tuple[str, str, int]] = []
     for file in filter(_may_grow, files):
-        first = coverage(file.minutes, file.kind, timezone).first
+        first = coverage(file.minutes, file.kind, delivery.timezone).first
         earlier = [log for log in landed if _may_be_of(file, log.kind, log.broker_id) and _is_since(first, log)]
         beside = [it for it in files if it is not file and _may_grow(it) and _are_alike(file, it)]
         known = {log.digest: log.lines for log in earlier} | {it.digest: it.lines for it in beside}
         lines = {digest: count for digest, count in known.items() if 0 < count <= file.lines}
-        found = beginnings(file, lines, redaction.digest) if lines else {}
+        found = beginnings(file, lines, delivery.redaction.digest) if lines else {}
         swallowed |= {it.digest for it in beside if it.digest in found}
         grown[file.name] = max((found[log.digest] for log in earlier if log.digest in found), default=0)
         torn += _torn(landed, found, grown[file.name])
+    before = {file.name: file.lines if file.digest in swallowed else grown.get(file.name, 0) for file in files}
+    require_unused(warehouse, cluster_id, delivery.capture_id, [file for file in files if not before[file.name]])
     if torn:
         take_back(warehouse, cluster_id, reduce(Column.__or__, [_is_behind(*end) for end in torn]))
     if several := sum(lines > 0 for lines in grown.values()):
         say(f"  {several} of {len(files)} files grew since they landed; only their new lines are read")
-    before = {file.name: file.lines if file.digest in swallowed else grown.get(file.name, 0) for file in files}
     return [replace(file, lines_before=before[file.name]) for file in files]
 
 

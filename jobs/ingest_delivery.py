@@ -43,7 +43,7 @@ def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
     if len(new) < len(files):
         say(f"  {len(files) - len(new)} of {len(files)} files already landed")
     with few_tasks(warehouse.spark, tasks_of_files(delivery.files)):
-        new = without_landed_lines(warehouse, cluster, new, delivery.timezone, delivery.redaction)
+        new = without_landed_lines(warehouse, delivery, new)
         return _land(warehouse, delivery, new) if new else {}
 
 

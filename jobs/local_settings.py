@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -25,6 +26,7 @@ SOME_REQUESTS = 300_000
 describe a plan again at each step is a tenth of the time."""
 METASTORE = "spark.hadoop.javax.jdo.option.ConnectionURL"
 """Setting that says where the catalog's databases and tables are kept."""
+_SEPARATOR = re.compile(r"\s*[=:]\s*|\s+")
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 
 
@@ -51,10 +53,20 @@ def local_settings(warehouse: str | None, landing: int, has_catalog: bool) -> di
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """The settings of a Spark properties file: `key value` lines, `#` comments."""
-    lines = (line.strip() for line in path.read_text(encoding="utf-8").splitlines())
-    pairs = (line.split(None, 1) for line in lines if line and not line.startswith("#"))
-    return {key: value.strip() for key, value in pairs}
+    """The settings of a Spark properties file, as Java reads one: `key value`, `key=value` or `key: value`, `#` or `!`.
+
+    A key that has no value is refused: Spark would start without what somebody meant to set.
+    """
+    settings = {}
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        if not (text := line.strip()) or text[0] in "#!":
+            continue
+        key, *value = _SEPARATOR.split(text, maxsplit=1)
+        if not (key and any(value)):
+            message = f"{path}, line {number}: {text!r} is no setting: it takes a key and a value"
+            raise CouldNotRunError(message)
+        settings[key] = value[0]
+    return settings
 
 
 def _with_metastore(settings: dict[str, str], warehouse: str | None) -> dict[str, str]:
@@ -66,8 +78,14 @@ def _with_metastore(settings: dict[str, str], warehouse: str | None) -> dict[str
     return {
         **settings,
         METASTORE: f"jdbc:derby:;databaseName={folder / 'metastore_db'};create=true",
-        JAVA_OPTIONS: f"{settings.get(JAVA_OPTIONS, '')} -Dderby.system.home={folder}".strip(),
+        JAVA_OPTIONS: f"{settings.get(JAVA_OPTIONS, '')} {_as_one_word(f'-Dderby.system.home={folder}')}".strip(),
     }
+
+
+def _as_one_word(option: str) -> str:
+    """An option as Spark's launcher takes it from a text with several: it splits them at blanks outside of quotes."""
+    escaped = re.sub(r'(["\\])', r"\\\1", option)
+    return f'"{escaped}"' if re.search(r"[\s\"'\\]", option) else option
 
 
 def _stored_requests(warehouse: Path) -> int | None:

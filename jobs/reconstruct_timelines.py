@@ -16,7 +16,7 @@ from jobs.new_rows import Landed, MustReplayAllError
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, step
-from jobs.replay_marks import mark_of
+from jobs.replay_marks import landed_until, mark_of
 from jobs.run_config import Configured
 from jobs.session import describe
 from jobs.shuffles import few_tasks, tasks_of
@@ -30,25 +30,30 @@ from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELIN
 
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool = False) -> dict[str, int]:
     """Rows by timeline table, each replaced at once for this cluster."""
+    until = landed_until(warehouse)
     landed = landed_events(warehouse, cluster_id)
     with few_tasks(warehouse.spark, tasks_of(landed)):
-        rows, profile = write_timelines(warehouse, cluster_id, landed, all_anew=all_anew)
-        rows[INCIDENTS.name] = write_incidents(warehouse, cluster_id, landed, profile)
+        rows, profile = write_timelines(warehouse, cluster_id, landed, until, all_anew=all_anew)
+        mark = mark_of(cluster_id, profile, until).text()
+        rows[INCIDENTS.name] = write_incidents(warehouse, cluster_id, landed, profile, mark)
     return {table.name: rows[table.name] for table in TIMELINE_TABLES}
 
 
 def write_timelines(
-    warehouse: Warehouse, cluster_id: str, landed: Landed, *, all_anew: bool = False
+    warehouse: Warehouse, cluster_id: str, landed: Landed, until: int, *, all_anew: bool = False
 ) -> tuple[dict[str, int], Profile]:
-    """Rows by table of all timelines but the incidents, and the protocol they were replayed by."""
+    """Rows by table of all timelines but the incidents, and the protocol they were replayed by.
+
+    What had landed `until` a version of `source_files` is in them (`replay_marks.landed_until`).
+    """
     with keeping() as keep:
         landed = with_few_kept(landed, keep)
         replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
-        mark = mark_of(warehouse, cluster_id, replay.profile).text()
+        mark = mark_of(cluster_id, replay.profile, until).text()
         return {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}, replay.profile
 
 
-def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profile: Profile) -> int:
+def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profile: Profile, mark: str) -> int:
     """Incidents found in the timelines as written: in one plan each finder would replay everything again."""
     leaders, replicas, cuts = (
         warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
@@ -56,7 +61,8 @@ def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profi
     describe(warehouse.spark, "find incidents")
     with keeping() as keep:
         landed = with_few_kept(landed, keep)
-        return write_table(warehouse, INCIDENTS, incidents(landed, leaders, replicas, cuts, profile, keep), cluster_id)
+        found = incidents(landed, leaders, replicas, cuts, profile, keep)
+        return write_table(warehouse, INCIDENTS, found, cluster_id, note=mark)
 
 
 def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:

@@ -22,9 +22,9 @@ REDACTION_PROPERTY = "tidegauge.redaction"
 
 
 def _words(_context: click.Context, _option: click.Parameter, given: str | None) -> frozenset[Redacted]:
-    """What is asked for; a word that is none of the three is refused."""
+    """What is asked for; a word that is none of the three is refused, also one that a script left empty."""
     try:
-        return frozenset(Redacted(word.strip()) for word in given.split(",")) if given else frozenset()
+        return frozenset() if given is None else frozenset(Redacted(word.strip()) for word in given.split(","))
     except ValueError as error:
         message = f"{error}; it takes {', '.join(Redacted)}, joined by commas."
         raise click.BadParameter(message) from error

@@ -54,7 +54,7 @@ def default_output(warehouse: str) -> Path:
     """report/index.html in the warehouse; an object store is no place for a plain file of ours."""
     folder = on_this_machine(warehouse)
     if folder is None:
-        message = f"{warehouse} is no local folder: name a file with --output"
+        message = f"{warehouse} is no local folder: name a file with `tidegauge report --output FILE`"
         raise CouldNotRunError(message)
     return folder / "report" / "index.html"
 

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from jobs.command import debug_option, options, run
-from jobs.errors import CouldNotRunError, reason
+from jobs.errors import CouldNotRunError, ExitCode, reason
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table, say
@@ -47,6 +47,8 @@ def statements() -> Iterator[str]:
             if typed:
                 yield "\n".join(typed).strip()
             return
+        if not typed and not line.strip().rstrip(";"):
+            continue
         if not typed and line.strip().rstrip(";").lower() in {"quit", "exit"}:
             return
         typed.append(line)
@@ -55,14 +57,20 @@ def statements() -> Iterator[str]:
             typed = []
 
 
-def prompt(spark: SparkSession, limit: int) -> None:
-    """Answer statements until the person leaves; a wrong one is told and the next is asked for."""
+def prompt(spark: SparkSession, limit: int) -> int:
+    """Answer statements until the person leaves; a wrong one is told and the next is asked for.
+
+    The exit code: who was there has seen what failed, who piped a script in has not.
+    """
     say(HELP)
+    failed = 0
     for statement in statements():
         try:
             print_result(spark, statement, limit)
         except PySparkException as error:
             say(reason(error))
+            failed += 1
+    return ExitCode.COULD_NOT_RUN if failed and not sys.stdin.isatty() else ExitCode.OK
 
 
 @click.command(
@@ -73,8 +81,11 @@ def prompt(spark: SparkSession, limit: int) -> None:
 @options(warehouse_option, debug_option)
 @click.option("-e", "statement", metavar="SQL", help="Run this and end, instead of asking for statements.")
 @click.option("--limit", default=100, show_default=True, type=click.IntRange(1), help="Rows of a result to print.")
-def sql(warehouse: Home, statement: str | None, limit: int) -> None:
-    """Ask a warehouse in SQL; each table is there under its own name."""
+def sql(warehouse: Home, statement: str | None, limit: int) -> int:
+    """Ask a warehouse in SQL; each table is there under its own name.
+
+    A script may be piped in; all its statements are tried, and if one fails the exit code is 3.
+    """
     target = open_warehouse("sql", warehouse)
     spark, tables = target.spark, register_views(target)
     if not tables:
@@ -82,9 +93,9 @@ def sql(warehouse: Home, statement: str | None, limit: int) -> None:
         raise CouldNotRunError(message)
     if statement is not None:
         print_result(spark, statement.strip().rstrip(";"), limit)
-        return
+        return ExitCode.OK
     print_table(("table", "a row is"), [(table.name, table.comment) for table in tables])
-    prompt(spark, limit)
+    return prompt(spark, limit)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

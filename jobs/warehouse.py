@@ -8,6 +8,7 @@ counted by that commit itself: no second pass over the data, and an answer also 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
@@ -16,7 +17,7 @@ from pyspark.sql import functions as F
 
 from jobs import __version__
 from jobs.command import CLUSTER_ID
-from jobs.commits import Commit, Transaction, commit_of
+from jobs.commits import Commit, Transaction, commit_of, with_empty_ones
 from jobs.errors import CouldNotRunError
 from jobs.places import Database, Folder, Place
 from jobs.session import describe
@@ -79,7 +80,8 @@ class Warehouse:
         describe(self.spark, f"replace {table.name}")
         writer = table.conform(frame).write.format("delta").mode("overwrite")
         which = _is_of(cluster_id) if rows is None else f"{_is_of(cluster_id)} AND ({rows})"
-        self.place.save(writer.option("replaceWhere", which).option("userMetadata", note), table)
+        with with_empty_ones(self.spark) if note else nullcontext():
+            self.place.save(writer.option("replaceWhere", which).option("userMetadata", note), table)
         return self.commits(table, limit=1)[0]
 
     def delete(self, table: Table, cluster_id: str, condition: Column) -> None:

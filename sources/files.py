@@ -7,9 +7,12 @@ from __future__ import annotations
 
 import hashlib
 import zlib
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from io import BufferedIOBase
 from pathlib import Path
+from typing import NamedTuple
 
 from schemas.columns import NO_REPLICA
 from schemas.kinds import FileKind
@@ -24,6 +27,7 @@ from sources.source_file import SourceFile
 
 SNIFFED_BYTES = 64 * 1024
 CHUNK_BYTES = 1024 * 1024
+PIECE_BYTES = 4 * 1024
 
 UNKNOWN_LAYOUT = "no line begins with a date as Kafka writes it: name the layout by --log-pattern"
 
@@ -54,9 +58,8 @@ def with_unknown_layouts(files: list[SourceFile]) -> list[SourceFile]:
 def _inspect(root: Path, path: Path) -> SourceFile:
     name = path.relative_to(root).as_posix()
     broker_id = broker_of(name)
-    sighting = Sighting(names_brokers=broker_id == NO_REPLICA)
-    digest, head, problem = _digest(path, sighting)
-    problem = problem or mismatch(path, head)
+    sighting, digest, head, is_whole = _read(path, names_brokers=broker_id == NO_REPLICA)
+    problem = mismatch(path, head) if is_whole else TRUNCATED
     kind = as_seen(kind_of(path, head), sighting) if problem not in UNREADABLE else kind_by_name(path)
     seen = SourceFile(path, name, kind, broker_id, digest, problem, sighting.brokers)
     if kind in LOGS:
@@ -69,18 +72,37 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     return replace(seen, is_told_by_name=told_by_name)
 
 
-def _digest(path: Path, sighting: Sighting) -> tuple[str, bytes, str | None]:
-    """The digest, the first bytes, and the damage met on the way."""
-    sha, head, problem = hashlib.sha256(), b"", None
+class _Read(NamedTuple):
+    """What was read of a file: what it shows, its digest, its first bytes, and whether that is all of it."""
+
+    sighting: Sighting
+    digest: str
+    head: bytes
+    is_whole: bool
+
+
+def _read(path: Path, *, names_brokers: bool) -> _Read:
+    """A file, read to its end; of a damaged one all that can be read.
+
+    What is asked of it at once is lost with the damage in it: small files, each cut short, would all be the empty one.
+    """
+    read = _read_by(path, lambda stream: stream.read(CHUNK_BYTES), names_brokers=names_brokers)
+    if read.is_whole:
+        return read
+    return _read_by(path, lambda stream: stream.read1(PIECE_BYTES), names_brokers=names_brokers)
+
+
+def _read_by(path: Path, ask: Callable[[BufferedIOBase], bytes], *, names_brokers: bool) -> _Read:
+    sighting, sha, head, is_whole = Sighting(names_brokers=names_brokers), hashlib.sha256(), b"", True
     with opened(path) as stream:
         try:
-            while chunk := stream.read(CHUNK_BYTES):
+            while chunk := ask(stream):
                 if not head:
-                    head = chunk[:SNIFFED_BYTES]
-                    sighting.is_of_log = kind_of(path, head) in LOGS
+                    sighting.is_of_log = kind_of(path, chunk[:SNIFFED_BYTES]) in LOGS
+                head += chunk[: SNIFFED_BYTES - len(head)]
                 sha.update(chunk)
                 sighting.see(chunk)
         except (EOFError, OSError, zlib.error):
-            problem = TRUNCATED
+            is_whole = False
     sighting.end()
-    return sha.hexdigest(), head, problem
+    return _Read(sighting, sha.hexdigest(), head, is_whole)

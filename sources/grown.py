@@ -25,9 +25,10 @@ def beginnings(file: SourceFile, others: Mapping[str, int], digest: Callable[[st
     `others` has the number of lines of each. A line that was torn is not one of them, nor is a message of several lines
     that goes on behind the end: the first line of it has the time of all.
     """
-    wanted = defaultdict(set)
+    wanted: defaultdict[int, set[str]] = defaultdict(set)
     for other, lines in others.items():
         wanted[lines].add(other)
+        wanted[lines + 1].add(other)  # of a packed one that was cut the line with the cut is not among those read
     found: dict[str, int] = {}
     whole: set[str] = set()
     sha, number, begun, last = hashlib.sha256(), 0, 0, max(wanted, default=0)
@@ -38,8 +39,8 @@ def beginnings(file: SourceFile, others: Mapping[str, int], digest: Callable[[st
         if number > last:
             break
         begun = number if is_first else begun
-        if number in wanted:
-            whole, torn = _ending(line, sha, wanted[number], digest)
+        if sought := wanted[number] - found.keys():
+            whole, torn = _ending(line, sha, sought, digest)
             found |= dict.fromkeys(torn, (begun or number) - 1)
         sha.update(line)
     return found | dict.fromkeys(whole, number)

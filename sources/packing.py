@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import gzip
+from io import BufferedIOBase
 from pathlib import Path
-from typing import BinaryIO
 
 GZIP_MAGIC = b"\x1f\x8b"
 TRUNCATED = "compressed data ends early or is damaged"
@@ -22,9 +22,9 @@ PACKED = {
 UNREADABLE = (NOT_TEXT, NOT_GZIP, GZIP_UNNAMED, *PACKED.values())
 
 
-def opened(path: Path) -> BinaryIO:
+def opened(path: Path) -> BufferedIOBase:
     """Return the content of a file, unpacked."""
-    return gzip.open(path) if _is_gzip(path) else path.open("rb")  # type: ignore[return-value]
+    return gzip.open(path) if _is_gzip(path) else path.open("rb")
 
 
 def mismatch(path: Path, head: bytes) -> str | None:

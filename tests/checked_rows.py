@@ -61,12 +61,14 @@ def stated_start(epoch: int, hw: int, **more: Any) -> Given:
     return {**HERE, **line, **kind, "leader_epoch": epoch, "offset": hw, "event_time": at(10 * epoch), **more}
 
 
-def read_file(landed: int = 8, rejected: int = 0, ignored: int = 2, read: int = 10, broker: int = 1) -> Given:
+def read_file(
+    landed: int = 8, rejected: int = 0, ignored: int = 2, read: int = 10, broker: int = 1, **more: Any
+) -> Given:
     """A file that was read."""
     return {
         "cluster_id": "c", "capture_id": "one", "source_file": f"broker-{broker}/server.log", "kind": "server_log",
         "broker_id": broker, "digest": "d", "lines_read": read, "lines_landed": landed, "lines_rejected": rejected,
-        "lines_ignored": ignored, "ignored_by_reason": {"other logger": ignored},
+        "lines_ignored": ignored, "ignored_by_reason": {"other logger": ignored}, **more,
     }  # fmt: skip
 
 

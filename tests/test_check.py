@@ -177,6 +177,14 @@ def test_a_configuration_sets_violations_aside(
     assert partition["reason"] == ("CommittedRecordsSurviveElections: 1 rows, suppressed until 2999-01-01: KAFKA-1")
     assert "partitions: 1 valid, 0 invalid, 0 unknown" in shown
 
+    code = run(broken, "--since", "last", "--json")
+    told = json.loads(capsys.readouterr().out)["runs"][0]["check_results"]
+
+    assert code == ExitCode.RULE_BROKEN, "what was set aside yesterday and is not today is news"
+    assert {row["rule"]: row["new_violations"] for row in told if row["status"] == "invalid"} == {
+        "CommittedRecordsSurviveElections": 1, "NoLineWasRejected": 1,
+    }  # fmt: skip
+
 
 @pytest.mark.parametrize(("text", "minutes"), [("90m", 90), ("26h", 26 * 60), ("2d", 2 * 1440)])
 def test_ages(text: str, minutes: int) -> None:

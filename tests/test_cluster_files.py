@@ -14,7 +14,7 @@ import pytest
 from cluster.brokers import Cluster, new_cluster_id
 from cluster.distribution import Distribution
 from cluster.dumps import dump_segments, leader_epoch_checkpoints
-from cluster.errors import ClusterError
+from cluster.errors import ClusterError, ToolFailedError
 from cluster.logging_config import TRACED, log4j_properties
 from cluster.node import Node
 from cluster.node_folder import NodeFolder
@@ -189,3 +189,15 @@ def test_no_java_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(ClusterError, match="no Java: /nowhere/bin/java"):
         find_java()
+
+
+def test_a_tool_that_fails_says_why(tmp_path: Path) -> None:
+    """In its last lines."""
+    with zipfile.ZipFile(tmp_path / "kafka-tools.jar", "w") as jar:
+        jar.writestr("org/apache/kafka/tools/ReassignPartitionsCommand.class", "")
+    java = tmp_path / "java"
+    java.write_text("#!/bin/sh\necho Error: no such broker >&2\nexit 1\n")
+    java.chmod(0o755)
+
+    with pytest.raises(ToolFailedError, match=r"Kafka's ReassignPartitionsCommand failed: Error: no such broker"):
+        Distribution("4.1.0", tmp_path, str(java)).run("ReassignPartitionsCommand", [])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any, NoReturn, cast
 
 import pytest
 
@@ -15,6 +15,7 @@ import cluster.elections
 import cluster.operations
 import cluster.upkeep  # noqa: F401 - declares them
 from cluster.brokers import Cluster
+from cluster.errors import ToolFailedError
 from cluster.scenario import CLICKS, SCENARIOS, Scenario
 from cluster.stage import Stage
 from cluster.topic import Topic
@@ -208,6 +209,19 @@ def test_random_faults_are_what_their_seed_draws(name: str) -> None:
 
     assert rehearse(drawn, 7)[0] == rehearse(drawn, 7)[0]
     assert rehearse(drawn, 7)[0] != rehearse(drawn, 8)[0]
+
+
+def test_a_fault_that_a_tool_refuses_is_no_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another reassignment is under way, a broker is not there: that is noted, and the night goes on."""
+
+    def refuse(*_: object) -> NoReturn:
+        raise ToolFailedError("Kafka's ReassignPartitionsCommand failed: there is one in progress")
+
+    monkeypatch.setattr(Office, "reassign", refuse)
+    told, actors = rehearse(SCENARIOS["upheaval"], 7)
+
+    assert [act for act in told if "refused: Kafka's ReassignPartitionsCommand failed" in act]
+    assert {actor.state for actor in actors.values()} == {"up"}
 
 
 def test_every_fault_is_drawn_some_day() -> None:

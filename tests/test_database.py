@@ -85,6 +85,8 @@ def test_on_one_machine_the_catalog_lies_in_the_folder(tmp_path: Path) -> None:
 
     assert f"{tmp_path}/metastore_db" in settings[local_settings.METASTORE]
     assert settings[local_settings.JAVA_OPTIONS] == f"-XX:+UseSerialGC -Dderby.system.home={tmp_path}"
+    spaced = local_settings._with_metastore({}, f'{tmp_path}/a "b"')
+    assert spaced[local_settings.JAVA_OPTIONS] == f'"-Dderby.system.home={tmp_path}/a \\"b\\""', "one word to Spark"
     for nowhere in (None, "s3a://bucket/lake"):
         with pytest.raises(CouldNotRunError, match="name a local --warehouse DIR"):
             local_settings._with_metastore({}, nowhere)

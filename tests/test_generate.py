@@ -22,7 +22,7 @@ from replay.assignment import assignments
 from replay.timelines import reconstruct
 from schemas.tables import LANDING_TABLES
 from sources.synthetic.forms import forms_of
-from sources.synthetic.landing import Delivery, landing
+from sources.synthetic.landing import Delivery, landing, source_files
 from sources.synthetic.scenario import ScenarioError, read_scenario
 from sources.synthetic.truth import truth
 from tests.frames import rows
@@ -68,6 +68,15 @@ def test_truth_is_one_packed_file(spark: SparkSession, tmp_path: Path) -> None:
     assert {key for statement in told for key in statement} <= columns
     assert {"append", "leader_hw", "remote_leo", "follower_leo", "follower_hw"} <= {row["kind"] for row in told}
     assert [path.name for path in tmp_path.iterdir()] == ["truth.jsonl.gz"]
+
+
+@pytest.mark.spark
+def test_a_scenario_is_the_log_of_all_its_brokers(spark: SparkSession) -> None:
+    """Each of them has delivered by it."""
+    scenario = read_scenario(None, events=200, partitions=2, brokers=4)
+    (file,) = source_files(spark, scenario, Delivery("s", "s"), "digest", 9).collect()
+
+    assert (file["broker_id"], file["brokers"], file["gaps"], file["lines_read"]) == (-1, [1, 2, 3, 4], [], 9)
 
 
 @pytest.mark.parametrize("path", sorted(SCENARIOS.glob("*.yaml")), ids=lambda path: path.stem)

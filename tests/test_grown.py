@@ -11,7 +11,8 @@ import pytest
 from schemas.kinds import FileKind
 from sources.files import discover
 from sources.grown import beginnings
-from sources.source_file import SourceFile
+from sources.packing import TRUNCATED
+from sources.source_file import SourceFile, byte_lines
 
 LINES = [f"[2026-11-21 10:00:{second:02},000] INFO line {second} (a.Logger)\n".encode() for second in range(9)]
 WHOLE = b"".join(LINES)
@@ -53,6 +54,27 @@ def test_the_whole_file_has_all_its_lines(tmp_path: Path) -> None:
 
     assert (grown.lines, file(tmp_path, WHOLE[:-1]).lines, file(tmp_path, b"").lines) == (9, 9, 0)
     assert good_lines(file(tmp_path, WHOLE), WHOLE[:-1], WHOLE + b"more") == [9, None]
+
+
+def test_a_packed_file_that_was_cut_is_known_by_what_could_be_read(tmp_path: Path) -> None:
+    """Its digest, its lines and its first bytes are of that; Spark reads no line that the cut is in."""
+    lines = [f"[2026-11-21 10:00:00,{n % 1000:03}] INFO {n * 7919 % 10007} (a.Logger)\n".encode() for n in range(900)]
+    packed = gzip.compress(b"".join(lines), mtime=0)
+    cuts = []
+    for name, size in (("server.log.1.gz", len(packed) // 2), ("server.log.2.gz", len(packed) - 9)):
+        (tmp_path / "broker-1").mkdir(exist_ok=True)
+        (tmp_path / "broker-1" / name).write_bytes(packed[:size])
+    cuts = [found for found in discover(tmp_path) if found.problem == TRUNCATED]
+    whole = file(tmp_path, b"".join(lines))
+
+    assert [cut.kind for cut in cuts] == [FileKind.SERVER_LOG] * 2
+    assert 0 < cuts[0].lines < cuts[1].lines == len(lines)
+    assert cuts[0].digest == hashlib.sha256(b"".join(lines)[: cuts[0].size]).hexdigest()
+    read = [len(list(byte_lines(cut))) for cut in cuts]
+    assert beginnings(whole, {cut.digest: count for cut, count in zip(cuts, read, strict=True)}, str) == {
+        cuts[0].digest: read[0], cuts[1].digest: read[1],
+    }  # fmt: skip
+    assert cuts[0].lines - read[0] == 1
 
 
 def test_a_message_of_several_lines_is_read_again_as_one(tmp_path: Path) -> None:

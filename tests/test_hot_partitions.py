@@ -14,6 +14,7 @@ from jobs.deliveries import landed_events
 from jobs.generate_events import generate_cluster
 from jobs.hot_partitions import HOT_ROWS, is_told
 from jobs.reconstruct_timelines import write_timelines
+from jobs.replay_marks import landed_until
 from jobs.warehouse import Warehouse
 from replay.profile import profile_for
 from schemas import columns as C
@@ -44,13 +45,13 @@ def test_a_hot_partition_is_cut(
         name: rows.where(F.col(C.EVENT_TIME) >= begun) if name in REQUESTS and since else rows
         for name, rows in landed_events(warehouse, CLUSTER).items()
     }
-    write_timelines(warehouse, CLUSTER, landed, all_anew=True)
+    write_timelines(warehouse, CLUSTER, landed, landed_until(warehouse), all_anew=True)
     whole = {table: comparable(warehouse.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
     assert "stretches" not in capsys.readouterr().err
 
     spark.conf.set(HOT_ROWS, "500")
     try:
-        write_timelines(warehouse, CLUSTER, landed, all_anew=True)
+        write_timelines(warehouse, CLUSTER, landed, landed_until(warehouse), all_anew=True)
     finally:
         spark.conf.unset(HOT_ROWS)
 

@@ -11,14 +11,16 @@ from typing import TYPE_CHECKING
 import pytest
 from pyspark.sql import functions as F
 
+from jobs import reconstruct_timelines
 from jobs.commits import Transaction
 from jobs.continuing import AFTER, continued
 from jobs.deliveries import landed_events
+from jobs.errors import CouldNotRunError
 from jobs.generate_events import generate_cluster
 from jobs.keeping import keeping
 from jobs.new_rows import MustReplayAllError
-from jobs.reconstruct_timelines import write_timelines
-from jobs.replay_marks import has_only_grown, last_mark
+from jobs.reconstruct_timelines import reconstruct_cluster, write_timelines
+from jobs.replay_marks import has_only_grown, landed_until, last_mark, require_all_replayed
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from schemas import columns as C
@@ -29,7 +31,7 @@ from sources.synthetic.scenario import Epoch, Freeze, read_scenario
 from tests.pieces import comparable
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -46,7 +48,8 @@ def forms() -> Forms:
 
 def replay(warehouse: Warehouse, *, all_anew: bool = False) -> dict[str, int]:
     """Rows written by table."""
-    return write_timelines(warehouse, CLUSTER, landed_events(warehouse, CLUSTER), all_anew=all_anew)[0]
+    until = landed_until(warehouse)
+    return write_timelines(warehouse, CLUSTER, landed_events(warehouse, CLUSTER), until, all_anew=all_anew)[0]
 
 
 @pytest.fixture(scope="module")
@@ -155,6 +158,25 @@ def test_a_replay_that_died_left_no_mark(warehouse: Warehouse) -> None:
     warehouse.replace(REPLICA_TIMELINE, rows, CLUSTER)
 
     assert last_mark(warehouse, CLUSTER) is None
+
+
+def test_a_delivery_that_lands_meanwhile_is_not_claimed(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in an object store, where none waits for another: the next replay reads it, and a check waits for that."""
+
+    def landing(target: Warehouse, cluster_id: str) -> dict[str, DataFrame]:
+        landed = landed_events(target, cluster_id)
+        told = target.read(SOURCE_FILES).withColumns({"capture_id": F.lit("late"), "digest": F.lit("late")})
+        target.append(SOURCE_FILES, told, Transaction(f"ingest {CLUSTER} late", 99))
+        return landed
+
+    monkeypatch.setattr(reconstruct_timelines, "landed_events", landing)
+    reconstruct_cluster(warehouse, CLUSTER)
+
+    with pytest.raises(CouldNotRunError, match="has landed since"):
+        require_all_replayed(warehouse, CLUSTER)
+    monkeypatch.undo()
+    reconstruct_cluster(warehouse, CLUSTER)
+    require_all_replayed(warehouse, CLUSTER)
 
 
 @pytest.mark.long

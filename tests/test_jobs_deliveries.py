@@ -15,6 +15,7 @@ from jobs.deliveries import (
     filter_new,
     landed_clusters,
     next_transaction,
+    require_unused,
 )
 from jobs.errors import CouldNotRunError
 from jobs.taking_back import withdraw_unfinished
@@ -119,6 +120,18 @@ def test_files_of_one_content_are_of_several_partitions(empty: Warehouse, delive
     assert filter_new(empty, "other", [*told, *dumps]) == [told[0], told[1], told[3], *dumps]
     assert digest_of(told[:1]) != digest_of(told[1:2]) == digest_of(told[2:3])
     assert digest_of(dumps[2:]) == digest_of([replace(dumps[2], name="elsewhere/clicks-0.txt")])
+
+
+def test_an_id_of_a_delivery_has_one_content_of_a_name(empty: Warehouse, deliver: Deliver) -> None:
+    """Another one's rows would be taken for its; under an id of its own, another name, or not landed at all it may."""
+    deliver("used", "nightly", file("a"))
+    deliver("used", "died", file("b"), dies=True)
+    require_unused(empty, "used", "nightly", [file("a"), file("b", "server.log.1")])
+    for capture_id, cluster_id in (("other", "used"), ("died", "used"), ("nightly", "another cluster")):
+        require_unused(empty, cluster_id, capture_id, [file("b")])
+
+    with pytest.raises(CouldNotRunError, match=r"delivery nightly of cluster used .* another content of server\.log: "):
+        require_unused(empty, "used", "nightly", [file("c", "server.log.1"), file("b")])
 
 
 def test_a_finished_delivery_stays(empty: Warehouse, deliver: Deliver) -> None:

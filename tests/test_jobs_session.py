@@ -14,8 +14,9 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from jobs.errors import CouldNotRunError
 from jobs.keeping import HOW
-from jobs.local_settings import CONF, SMALL_REQUESTS, SOME_REQUESTS, local_settings
+from jobs.local_settings import CONF, SMALL_REQUESTS, SOME_REQUESTS, local_settings, read_properties
 from jobs.session import name_files_in_utf8
 from schemas.tables import FETCH_EVENTS
 
@@ -69,6 +70,30 @@ def test_a_session_is_for_as_many_requests_as_there_are(
     found = local_settings(warehouse_of(tmp_path, *stored), landing, has_catalog=False)
 
     assert (found[ADAPTIVE], found.get(HOW)) == settings
+
+
+def test_settings_are_read_as_java_reads_them(tmp_path: Path) -> None:
+    """Spark takes either form of a line; a value may have blanks and signs of its own."""
+    file = tmp_path / "spark.conf"
+    file.write_text(
+        "# a comment\n! another\n\nspark.a 8g\nspark.b=8g\n  spark.c = 8g\nspark.d:\t8g\n"
+        "spark.e   -Dx=1 -Dy=2\nspark.f=jdbc:derby:;create=true\n"
+    )
+
+    assert read_properties(file) == {
+        "spark.a": "8g", "spark.b": "8g", "spark.c": "8g", "spark.d": "8g", "spark.e": "-Dx=1 -Dy=2",
+        "spark.f": "jdbc:derby:;create=true",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("line", ["spark.a", "spark.a=", "= 8g"])
+def test_a_setting_without_a_value_is_refused(line: str, tmp_path: Path) -> None:
+    """By the file and the line."""
+    file = tmp_path / "spark.conf"
+    file.write_text(f"spark.b 1\n{line}\n")
+
+    with pytest.raises(CouldNotRunError, match=r"spark\.conf, line 2: .* is no setting"):
+        read_properties(file)
 
 
 def test_elsewhere_nobody_counts(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -100,25 +100,54 @@ def test_a_folder_without_tables_could_not_run(tmp_path: Path, capsys: pytest.Ca
     assert "has no tables of tidegauge" in capsys.readouterr().err
 
 
-def test_a_conversation(lake: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables are listed, a statement may take two lines, a wrong one does not end it, `quit` does."""
-    typed = "SELECT max(incident_id)\nFROM incidents;\nSELECT nothing FROM incidents;\nSELECT 6 * 7;\nquit\nSELECT 1;\n"
-    monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+class Terminal(io.StringIO):
+    """What a person types."""
 
-    assert main(["--warehouse", lake]) == 0
+    def isatty(self) -> bool:
+        """They are there."""
+        return True
+
+
+TYPED = """
+SELECT max(incident_id)
+
+FROM incidents;
+;
+SELECT nothing FROM incidents;
+SELECT 6 * 7;
+
+quit
+SELECT 1;
+"""
+
+
+@pytest.mark.parametrize(("typed", "code"), [(Terminal, ExitCode.OK), (io.StringIO, ExitCode.COULD_NOT_RUN)])
+def test_a_conversation(
+    typed: type[io.StringIO], code: ExitCode, lake: str, capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Tables are listed, a statement may take lines, a wrong one does not end it, `quit` does.
+
+    Who typed it has seen what failed; who piped it in sees the code.
+    """
+    monkeypatch.setattr("sys.stdin", typed(TYPED))
+
+    assert main(["--warehouse", lake]) == code
     shown = capsys.readouterr()
     assert "One finding." in shown.out
     assert "i2" in shown.out
     assert "42" in shown.out
-    assert "UNRESOLVED_COLUMN" in shown.err
+    assert shown.err.count("UNRESOLVED_COLUMN") == 1
+    assert "PARSE_SYNTAX_ERROR" not in shown.err
     assert "1" not in shown.out.splitlines()[-1]
 
 
+@pytest.mark.parametrize("script", ["SELECT 6 *\n7", "SELECT 6 * 7;\n\n", "SELECT 6 * 7;\n  \n;\n"])
 def test_a_last_statement_needs_no_semicolon(
-    lake: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    script: str, lake: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a script that is piped in: nobody is prompted, so that its results are lines of their own."""
-    monkeypatch.setattr("sys.stdin", io.StringIO("SELECT 6 *\n7"))
+    monkeypatch.setattr("sys.stdin", io.StringIO(script))
 
     assert main(["--warehouse", lake]) == 0
     assert [line.rstrip() for line in capsys.readouterr().out.splitlines()[-2:]] == ["(6 * 7)", "42"]

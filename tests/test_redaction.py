@@ -180,6 +180,8 @@ def test_a_file_keeps_of_its_name_what_is_kafkas(name: str, kind: FileKind, expe
         (["--redact", "topics"], "", "--redact needs a key of 16 bytes or more, in TIDEGAUGE_REDACT_KEY"),
         (["--redact", "topics"], "short", "--redact needs a key of 16 bytes or more"),
         (["--redact", "topics,racks"], "long enough, this key", "it takes topics, hosts, principals"),
+        (["--redact", ""], "long enough, this key", "it takes topics, hosts, principals"),
+        (["--redact", "topics,"], "long enough, this key", "it takes topics, hosts, principals"),
         (["--redact-key-file", __file__], "", "--redact-key-file says nothing without --redact"),
     ],
 )

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import ast
+import os
+import re
+import runpy
 import shlex
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import click
 import pytest
@@ -52,9 +60,9 @@ def cron_commands(path: Path) -> Iterator[list[str]]:
     for line in path.read_text(encoding="utf-8").splitlines():
         if line[:1].isdigit():
             assert len(line.split(None, 5)) == 6
-            for command in line.split(None, 5)[5].replace("||", ";").replace("&&", ";").split(";"):
+            for command in re.split(r"\|\||&&|[;()]", line.split(None, 5)[5]):
                 words = shlex.split(command.split(">")[0])
-                if words[0] in NAMES:
+                if words and words[0] in NAMES:
                     yield words[1:]
 
 
@@ -74,6 +82,60 @@ def test_a_command_is_taken(command: list[str], monkeypatch: pytest.MonkeyPatch)
         "/data/tidegauge/warehouse",
         "$WAREHOUSE",
     )
+
+
+@pytest.mark.parametrize("failing", ["ingest", "reconstruct", "check", "none"])
+def test_the_cron_line_prints_what_failed(failing: str, tmp_path: Path) -> None:
+    """And nothing else, for all that it prints is mailed; the check is run in any case."""
+    tool = tmp_path / "tidegauge"
+    tool.write_text(f'#!/bin/sh\necho "$1 ran" | tee -a {tmp_path}/ran\n[ "$1" != {failing} ]\n')
+    tool.chmod(0o755)
+    (line,) = [line for line in (EXAMPLES / "crontab").read_text().splitlines() if line[:1].isdigit()]
+    command = line.split(None, 5)[5].replace("/data/tidegauge", str(tmp_path))
+    told = subprocess.run(
+        ["sh", "-c", command], env={**os.environ, "TIDEGAUGE": str(tool), "WAREHOUSE": "w"}, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
+    before = {"ingest": ["ingest"], "reconstruct": ["ingest", "reconstruct"], "check": ["check"], "none": []}[failing]
+
+    assert told.stdout.split() == [word for step in before for word in (step, "ran")]
+    assert told.stderr == ""
+    assert (tmp_path / "ran").read_text().split()[-2] == "check"
+
+
+def test_a_run_of_the_dag_is_what_its_check_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Airflow takes a run for what its last tasks are: they wait for all, and fail with the check."""
+    tasks: list[Task] = []
+
+    class Task:
+        """A task, and those that come after it."""
+
+        def __init__(self, *, task_id: str = "", trigger_rule: str = "all_success", **_: object) -> None:
+            self.name, self.rule, self.after = task_id, trigger_rule, list[Task]()
+            tasks.append(self)
+
+        def __rshift__(self, other: Task) -> Task:
+            self.after.append(other)
+            return other
+
+        def __rrshift__(self, others: list[Task]) -> Task:
+            for one in others:
+                one.after.append(self)
+            return self
+
+    names = ("BashOperator", "EmptyOperator", "PythonOperator", "AirflowFailException")
+    for module in (
+        "airflow",
+        *(f"airflow.{name}" for name in ("exceptions", "operators.bash", "operators.empty", "operators.python")),
+    ):
+        parts = {**dict.fromkeys(names, Task), "DAG": lambda **_: nullcontext()}
+        monkeypatch.setitem(sys.modules, module, cast(Any, SimpleNamespace(**parts)))
+    runpy.run_path(str(EXAMPLES / "airflow_dag.py"))
+    last = [task for task in tasks if not task.after]
+    before = [task.name for task in tasks if last[0] in task.after]
+
+    assert [(task.name, task.rule) for task in last] == [("verdict", "all_success")]
+    assert sorted(before) == ["check", "report"]
 
 
 def test_each_example_ingests_reconstructs_and_checks() -> None:

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from jobs.commits import Transaction
 from jobs.deliveries import EVENT_TABLES, landed_events, name_of_ingest
 from jobs.reconstruct_timelines import write_timelines
-from jobs.replay_marks import last_mark
+from jobs.replay_marks import landed_until, last_mark
 from jobs.warehouse import Warehouse
 from schemas.tables import LEADER_TIMELINE, SOURCE_FILES
 from tests.engine import Row
@@ -48,7 +48,7 @@ def test_a_transaction_is_gone_on_with(spark: SparkSession, tmp_path: Path, caps
     warehouse = Warehouse(spark, str(tmp_path / "lake"))
     for capture_id, part in zip(("first", "second"), cut_in_two(told.story.landing, {STORY: told.until}), strict=True):
         land(warehouse, part, capture_id)
-        write_timelines(warehouse, STORY, landed_events(warehouse, STORY))
+        write_timelines(warehouse, STORY, landed_events(warehouse, STORY), landed_until(warehouse))
 
     assert "goes on from" in capsys.readouterr().err
     later = warehouse.read(LEADER_TIMELINE).where(F.col("event_time") > F.lit(told.until)).orderBy("event_seq")

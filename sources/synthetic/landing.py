@@ -46,8 +46,8 @@ def landing(spark: SparkSession, forms: Forms, delivery: Delivery) -> dict[str, 
     return {table.name: table.conform(frame.withColumns(whose)) for table, frame in found.items()}
 
 
-def source_files(spark: SparkSession, delivery: Delivery, digest: str, rows: int) -> DataFrame:
-    """One row, of `schemas.tables.SOURCE_FILES`: the scenario; each row that landed is a line of it."""
+def source_files(spark: SparkSession, scenario: Scenario, delivery: Delivery, digest: str, rows: int) -> DataFrame:
+    """One row, of `schemas.tables.SOURCE_FILES`: the scenario, a log of all its brokers; each row is a line of it."""
     known = {
         C.CLUSTER_ID: delivery.cluster_id, C.CAPTURE_ID: delivery.capture_id, C.SOURCE_FILE: delivery.source_file,
         C.DIGEST: digest, C.KIND: FileKind.SCENARIO.value, C.BROKER_ID: NO_REPLICA,
@@ -55,8 +55,8 @@ def source_files(spark: SparkSession, delivery: Delivery, digest: str, rows: int
     }  # fmt: skip
     columns = {str(name): F.lit(value) for name, value in known.items()}
     columns[C.IGNORED_BY_REASON] = F.create_map()
-    for untold in (C.BROKERS, C.GAPS):
-        columns[untold] = F.array()
+    columns[C.BROKERS] = F.sequence(F.lit(1), F.lit(scenario.brokers))
+    columns[C.GAPS] = F.array()
     for no_line in (C.FIRST_AT, C.LAST_AT):
         columns[no_line] = F.lit(None)
     return T.SOURCE_FILES.conform(spark.range(1).withColumns(columns))

@@ -62,7 +62,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
         seen = replace(seen, has_future_logs=sighting.has_future_logs, has_objects=sighting.has_objects)
-        seen = replace(seen, has_parts=sighting.has_parts)
+        seen = replace(seen, has_parts=sighting.has_parts, is_to_the_second=sighting.is_to_the_second)
         seen = replace(seen, streams=sighting.streams.of_brokers)
     told_by_name = is_told_by_name(kind, name, head)
     seen = replace(seen, size=sighting.size, longest_line=sighting.longest_line, lines=sighting.lines)

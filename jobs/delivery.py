@@ -72,7 +72,7 @@ def delivery_of(
     redaction = redacting(redact, redact_key_file)
     there = _find_files(capture, timezone)
     cluster = cluster_id or stated_cluster_id(there) or DEFAULT_CLUSTER_ID
-    files = redaction.files(there if layout else with_unknown_layouts(there))
+    files = redaction.files(with_unknown_layouts(there, layout))
     return Delivery(files, cluster, capture_id or digest_of(files), timezone, layout, redaction)
 
 

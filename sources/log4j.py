@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS
-from sources.json_lines import unpacked
+from sources.json_lines import bytes_unpacked, unpacked
 from sources.shippers import as_written
 
 OWN_DATE = "yyyy-MM-dd HH:mm:ss,SSS"
@@ -45,6 +45,10 @@ class Layout:
     regex: str
     rewritten: str
     """Kafka's own layout, with `$1` for a group."""
+
+    def is_of(self, line: bytes) -> bool:
+        """Whether a line, as its collector wrote it, is in the layout."""
+        return re.match(self.regex, bytes_unpacked(line).decode("utf-8", "replace")) is not None
 
 
 def layout_of(pattern: str) -> Layout:

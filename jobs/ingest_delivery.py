@@ -12,7 +12,7 @@ from jobs.at_once import at_once
 from jobs.deliveries import EVENT_TABLES, filter_new, has_landed, next_transaction
 from jobs.delivery import Delivery
 from jobs.grown_files import without_landed_lines
-from jobs.ingest_told import say_what_was_rejected
+from jobs.ingest_told import say_what_was_rejected, say_which_cluster
 from jobs.progress import say, step
 from jobs.redacting import require_same
 from jobs.session import describe
@@ -40,6 +40,8 @@ def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
         at_once(warehouse.spark)(partial(warehouse.create, facts=facts), (*EVENT_TABLES, SOURCE_FILES))
         if withdraw_unfinished(warehouse, cluster):
             opening.note += ", took back what an unfinished run had left"
+    if not delivery.is_cluster_told:
+        say_which_cluster(warehouse, cluster)
     if delivery.layout:
         take_back_unread(warehouse, cluster, files, delivery.redaction)
     new = filter_new(warehouse, cluster, files)

@@ -16,6 +16,7 @@ from jobs.deliveries import (
     landed_clusters,
     next_transaction,
 )
+from jobs.delivery import delivery_of
 from jobs.errors import CouldNotRunError
 from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
@@ -102,6 +103,25 @@ def test_a_stream_of_all_loggers_has_landed_if_it_did_as_another_log(empty: Ware
     server = [file(digest, f"{digest}.log") for digest in ("state_change_log", "c")]
 
     assert filter_new(empty, "console", [*console, *server]) == [console[1], server[1]]
+
+
+def test_the_hour_that_comes_twice_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In autumn, of a zone that has such an hour; that which spring leaves out comes never."""
+    times = ("2026-03-29 02:30", "2026-10-25 01:59", "2026-10-25 02:00", "2026-10-25 02:59", "2026-10-25 03:00")
+    log = tmp_path / "broker-1" / "server.log"
+    log.parent.mkdir()
+    log.write_text("".join(f"[{time}:00,000] INFO a (b.C)\n" for time in times), encoding="utf-8")
+
+    def told(zone: str, cluster_id: str | None = None) -> tuple[list[str], bool]:
+        delivery = delivery_of(
+            tmp_path, cluster_id=cluster_id, capture_id=None, timezone=zone, layout=None, redact=frozenset(),
+            redact_key_file=None,
+        )  # fmt: skip
+        lines = capsys.readouterr().err.splitlines()
+        return [line.split(";")[0].strip() for line in lines if "twice" in line], delivery.is_cluster_told
+
+    assert told("Europe/Berlin") == (["2026-10-25 02:00 comes twice in Europe/Berlin"], False)
+    assert told("UTC", "named") == ([], True)
 
 
 def test_files_of_one_content_are_of_several_partitions(empty: Warehouse, deliver: Deliver) -> None:

@@ -6,16 +6,25 @@ from pathlib import Path
 
 import pytest
 from pyspark.sql import SparkSession
-from pyspark.sql import functions as F
 
+from jobs.commits import Transaction
 from jobs.delivery import delivery_of
 from jobs.ingest_delivery import ingest_delivery
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.kinds import FileKind
-from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, PRODUCE_EVENTS, REJECTED_LINES, SOURCE_FILES, Table
+from schemas.tables import (
+    FETCH_EVENTS,
+    LANDING_TABLES,
+    LEADER_CHANGES,
+    PRODUCE_EVENTS,
+    REJECTED_LINES,
+    SOURCE_FILES,
+    Table,
+)
 from sources.files import OTHER_LAYOUT, UNKNOWN_LAYOUT, discover, with_unknown_layouts
 from sources.log4j import layout_of
+from tests.frames import rows as literal_rows
 from tests.log_lines import stamped
 from tests.request_lines import ORDERS_ID, fetch, produce
 from tests.telling_capture import BATCH
@@ -40,11 +49,16 @@ def put(root: Path, name: str, *lines: str) -> Path:
 
 @pytest.fixture(scope="module")
 def warehouse(spark: SparkSession, tmp_path_factory: pytest.TempPathFactory) -> Warehouse:
-    """A warehouse; each test works in a cluster of its own."""
-    return Warehouse(spark, str(tmp_path_factory.mktemp("lake")))
+    """A warehouse with another cluster's file; each test works in a cluster of its own."""
+    made = Warehouse(spark, str(tmp_path_factory.mktemp("lake")))
+    for table in LANDING_TABLES:
+        made.create(table)
+    file = {"cluster_id": "prod", "lines_read": 0, "lines_landed": 0, "lines_rejected": 0, "lines_ignored": 0}
+    made.append(SOURCE_FILES, literal_rows(spark, SOURCE_FILES, file), Transaction("ingest prod 0", 1))
+    return made
 
 
-def ingest(warehouse: Warehouse, cluster: str, capture: Path, pattern: str | None = None) -> int:
+def ingest(warehouse: Warehouse, cluster: str | None, capture: Path, pattern: str | None = None) -> int:
     """Land a capture; how many rows that made, in all tables."""
     delivery = delivery_of(
         capture, cluster_id=cluster, capture_id=None, timezone="UTC", layout=layout_of(pattern) if pattern else None,
@@ -116,19 +130,23 @@ def test_a_stream_is_of_another_kind_when_it_has_grown(warehouse: Warehouse, tmp
 
 @pytest.mark.spark
 @pytest.mark.delta
-def test_an_append_that_a_dump_bore_witness_to_is_there_once(warehouse: Warehouse, tmp_path: Path) -> None:
-    """Its request may land later: then the dump is the witness of others alone."""
+def test_an_append_that_a_dump_bore_witness_to_is_there_once(
+    warehouse: Warehouse, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its request may land later: then the dump is the witness of others alone. No line of either tells the cluster."""
     first, second = tmp_path / "first", tmp_path / "second"
     put(first, "broker-1/state-change.log", stamped(LEADER, "state.change.logger", time="2026-11-21 09:00:00,000"))
     put(first, "broker-1/segments/orders-0.txt", *[BATCH.format(offset) for offset in (7, 8, 9)])
     put(second, "broker-1/kafka-request.log", produce(8, at=1000), produce(10, at=2000))
-    ingest(warehouse, "dump", first)
-    by_dump = rows(warehouse, "dump", PRODUCE_EVENTS, C.BASE_OFFSET, C.APPEND_SOURCE)
-    ingest(warehouse, "dump", second)
+    ingest(warehouse, None, first)
+    by_dump = rows(warehouse, "default", PRODUCE_EVENTS, C.BASE_OFFSET, C.APPEND_SOURCE)
+    ingest(warehouse, None, second)
 
     assert by_dump == [(offset, "segment") for offset in (7, 8, 9)]
-    assert rows(warehouse, "dump", PRODUCE_EVENTS, C.BASE_OFFSET, C.APPEND_SOURCE) == [
+    assert rows(warehouse, "default", PRODUCE_EVENTS, C.BASE_OFFSET, C.APPEND_SOURCE) == [
         (10, "request"), (7, "segment"), (8, "request"), (9, "segment"),
     ]  # fmt: skip
-    epochs = warehouse.read(PRODUCE_EVENTS, cluster_id="dump").select(F.collect_set(C.LEADER_EPOCH)).collect()
-    assert epochs[0][0] == [3]
+    assert {epoch for (epoch,) in rows(warehouse, "default", PRODUCE_EVENTS, C.LEADER_EPOCH)} == {3}
+    told = [line for line in capsys.readouterr().err.splitlines() if "it lands as default" in line]
+    assert len(told) == 2
+    assert all("prod" in line and "--cluster-id" in line for line in told)

@@ -79,7 +79,8 @@ pattern_option = click.option(
     "layout",
     metavar="PATTERN",
     callback=_check_pattern,
-    help="log4j pattern of the brokers' log lines, where it is not Kafka's own: '%d{ISO8601} %-5p %c{1} - %m%n'.",
+    help="log4j pattern of the brokers' log lines, where it is not Kafka's own: '%d{ISO8601} %-5p %c{1} - %m%n'. "
+    "Where the date is not as Kafka writes it, only folders broker-N tell whose the logs are.",
 )
 debug_option = click.option(
     "--debug",

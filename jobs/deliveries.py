@@ -73,8 +73,8 @@ def require_unused(warehouse: Warehouse, cluster_id: str, capture_id: str, files
 
 
 def _brokers_landed(file: SourceFile, landed: Mapping[tuple[str, str], list[tuple[int, str]]]) -> set[int]:
-    """For which brokers a file's content has landed; a console log's, before there was the kind, as another log."""
-    kinds = LOGS if file.kind is FileKind.CONSOLE_LOG else (file.kind,)
+    """For which brokers a file's content has landed; that of a stream of all loggers maybe as another log."""
+    kinds = LOGS if file.kind in (FileKind.CONSOLE_LOG, FileKind.SERVER_LOG) else (file.kind,)
     found = [at for kind in kinds for at in landed.get((file.digest, kind.value), [])]
     return {broker_id for broker_id, name in found if _is_of_same_partition(file, name)}
 

@@ -8,11 +8,11 @@ from typing import TypedDict
 
 from jobs.command import DEFAULT_CLUSTER_ID, capture_option, cluster_option, pattern_option, timezone_option
 from jobs.deliveries import digest_of
-from jobs.ingest_told import say_what_is_there
+from jobs.ingest_told import say_what_comes_twice, say_what_is_there
 from jobs.progress import step
 from jobs.redacting import redact_key_option, redact_option, redacting
 from sources.capture_folder import capture_root
-from sources.coverage import found
+from sources.coverage import found, repeated
 from sources.files import discover, with_unknown_layouts
 from sources.log4j import Layout
 from sources.redaction import Redacted, Redaction
@@ -51,6 +51,8 @@ class Delivery:
     timezone: str
     layout: Layout | None
     redaction: Redaction
+    is_cluster_told: bool = True
+    """Whether somebody named the cluster, or a line of its brokers did."""
 
     @property
     def requests(self) -> int:
@@ -71,9 +73,10 @@ def delivery_of(
     """What is in a folder; looked at before Spark starts, so that a wrong folder or a weak key is told at once."""
     redaction = redacting(redact, redact_key_file)
     there = _find_files(capture, timezone)
-    cluster = cluster_id or stated_cluster_id(there) or DEFAULT_CLUSTER_ID
-    files = redaction.files(there if layout else with_unknown_layouts(there))
-    return Delivery(files, cluster, capture_id or digest_of(files), timezone, layout, redaction)
+    told = cluster_id or stated_cluster_id(there)
+    cluster = told or DEFAULT_CLUSTER_ID
+    files = redaction.files(with_unknown_layouts(there, layout))
+    return Delivery(files, cluster, capture_id or digest_of(files), timezone, layout, redaction, told is not None)
 
 
 def _find_files(capture: Path, timezone: str) -> list[SourceFile]:
@@ -82,4 +85,5 @@ def _find_files(capture: Path, timezone: str) -> list[SourceFile]:
         files = discover(capture_root(capture))
         looking.note = f"{len(files)} files"
     say_what_is_there(found(files, timezone))
+    say_what_comes_twice(repeated(files, timezone), timezone)
     return files

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import reduce
+from pathlib import Path
 from typing import NamedTuple
 
 from pyspark.sql import Column
@@ -18,9 +19,10 @@ from jobs.taking_back import take_back
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
+from schemas.kinds import FileKind
 from schemas.tables import SOURCE_FILES
 from sources.coverage import coverage
-from sources.file_kinds import LOGS, is_named_as_log
+from sources.file_kinds import LOGS, is_named_as_log, kind_by_name
 from sources.grown import beginnings
 from sources.source_file import SourceFile
 
@@ -30,7 +32,6 @@ class Landed(NamedTuple):
 
     capture_id: str
     source_file: str
-    kind: str
     broker_id: int
     digest: str
     lines: int
@@ -50,7 +51,7 @@ def without_landed_lines(warehouse: Warehouse, delivery: Delivery, files: Sequen
     torn: list[tuple[str, str, int]] = []
     for file in filter(_may_grow, files):
         first = coverage(file.minutes, file.kind, delivery.timezone).first
-        earlier = [log for log in landed if _may_be_of(file, log.kind, log.broker_id) and _is_since(first, log)]
+        earlier = [log for log in landed if _may_be_of(file, log.source_file, log.broker_id) and _is_since(first, log)]
         beside = [it for it in files if it is not file and _may_grow(it) and _are_alike(file, it)]
         known = {log.digest: log.lines for log in earlier} | {it.digest: it.lines for it in beside}
         lines = {digest: count for digest, count in known.items() if 0 < count <= file.lines}
@@ -71,7 +72,7 @@ def _landed_logs(warehouse: Warehouse, cluster_id: str) -> list[Landed]:
     """What has landed of the cluster's logs."""
     rows = warehouse.read(SOURCE_FILES, cluster_id=cluster_id).where(F.col(C.KIND).isin([kind.value for kind in LOGS]))
     first_second = F.unix_seconds(C.FIRST_AT)
-    told = (C.CAPTURE_ID, C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.DIGEST, C.LINES_READ)
+    told = (C.CAPTURE_ID, C.SOURCE_FILE, C.BROKER_ID, C.DIGEST, C.LINES_READ)
     return [Landed(*row) for row in rows.select(*told, first_second).collect()]
 
 
@@ -79,15 +80,19 @@ def _may_grow(file: SourceFile) -> bool:
     return file.kind in LOGS and file.is_readable and file.problem is None
 
 
-def _may_be_of(file: SourceFile, kind: str, broker_id: int) -> bool:
-    """Whether a file may have grown from one of this kind and broker; whose a log is may not have been told."""
-    return file.kind.value == kind and (file.broker_id == broker_id or NO_REPLICA in (file.broker_id, broker_id))
+def _may_be_of(file: SourceFile, name: str, broker_id: int) -> bool:
+    """Whether a log may have grown from one of this name and broker; whose a log is may not have been told.
+
+    Its kind may be another one since, by what was logged later; but no `server.log` grows from a `state-change.log`.
+    """
+    told = {kind_by_name(Path(it)) for it in (file.name, name)} - {FileKind.UNKNOWN}
+    return len(told) < 2 and (file.broker_id == broker_id or NO_REPLICA in (file.broker_id, broker_id))
 
 
 def _are_alike(file: SourceFile, other: SourceFile) -> bool:
     """Whether one of two that came together may have grown from the other; a console is compared by lines instead."""
     are_named = is_named_as_log(file.path) == is_named_as_log(other.path)
-    return are_named and other.minutes <= file.minutes and _may_be_of(file, other.kind, other.broker_id)
+    return are_named and other.minutes <= file.minutes and _may_be_of(file, other.name, other.broker_id)
 
 
 def _is_since(first: datetime | None, log: Landed) -> bool:

@@ -12,15 +12,16 @@ from jobs.at_once import at_once
 from jobs.deliveries import EVENT_TABLES, filter_new, has_landed, next_transaction
 from jobs.delivery import Delivery
 from jobs.grown_files import without_landed_lines
-from jobs.ingest_told import say_what_was_rejected
+from jobs.ingest_told import say_what_was_rejected, say_which_cluster
 from jobs.progress import say, step
 from jobs.redacting import require_same
 from jobs.session import describe
 from jobs.shuffles import few_tasks, tasks_of_files
-from jobs.taking_back import withdraw_unfinished
+from jobs.taking_back import take_back_doubles, withdraw_unfinished
+from jobs.unread_files import take_back_unread
 from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
-from schemas.tables import REJECTED_LINES, SOURCE_FILES
+from schemas.tables import PRODUCE_EVENTS, REJECTED_LINES, SOURCE_FILES
 from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
 from sources.landing import land
 from sources.lines import read_lines
@@ -39,6 +40,10 @@ def ingest_delivery(warehouse: Warehouse, delivery: Delivery) -> dict[str, int]:
         at_once(warehouse.spark)(partial(warehouse.create, facts=facts), (*EVENT_TABLES, SOURCE_FILES))
         if withdraw_unfinished(warehouse, cluster):
             opening.note += ", took back what an unfinished run had left"
+    if not delivery.is_cluster_told:
+        say_which_cluster(warehouse, cluster)
+    if delivery.layout:
+        take_back_unread(warehouse, cluster, files, delivery.redaction)
     new = filter_new(warehouse, cluster, files)
     if len(new) < len(files):
         say(f"  {len(files) - len(new)} of {len(files)} files already landed")
@@ -82,6 +87,8 @@ def _land(warehouse: Warehouse, delivery: Delivery, files: list[SourceFile]) -> 
         if table.name in landing.untold:  # a commit of no rows costs as much as one of a few
             rows[table.name] = 0
             continue
+        if table is SOURCE_FILES and earlier:
+            take_back_doubles(warehouse, cluster_id, landing.tables[PRODUCE_EVENTS.name])
         frame = landing.source_files if table is SOURCE_FILES else landing.tables[table.name]
         with step(table.name) as writing:
             writing.rows = rows[table.name] = warehouse.append(table, frame, transaction).rows

@@ -9,8 +9,9 @@ from pyspark.sql import functions as F
 from jobs.progress import say
 from jobs.warehouse import Warehouse
 from replay.views.sources_found import rejected_shapes
+from schemas import columns as C
 from schemas.columns import REASON
-from schemas.tables import REJECTED_LINES
+from schemas.tables import REJECTED_LINES, SOURCE_FILES
 from sources.coverage import Found
 
 SHAPES_SHOWN = 10
@@ -24,6 +25,22 @@ def say_what_is_there(sources: Sequence[Found]) -> None:
         whose = f"broker {brokers}" if len(it.brokers) == 1 else f"brokers {brokers}" if brokers else "cluster"
         span = f"{it.covered.first:%Y-%m-%d %H:%M} to {it.covered.last:%m-%d %H:%M}" if it.covered.first else ""
         say(f"    {it.kind.value:<30}{whose:<14}{it.files:>5} files  {span:<32}{it.allows}")
+
+
+def say_what_comes_twice(hours: Sequence[str], timezone: str) -> None:
+    """Tell which hours of the logs their zone has twice: nothing tells the second from the first."""
+    for hour in hours:
+        say(f"  {hour}:00 comes twice in {timezone}; lines without a zone are taken for the first, of summer time")
+
+
+def say_which_cluster(warehouse: Warehouse, cluster_id: str) -> None:
+    """Tell under which name a delivery lands that names no cluster, where the warehouse has those of others."""
+    rows = warehouse.read(SOURCE_FILES).select(C.CLUSTER_ID).distinct().collect()
+    if others := sorted({row[0] for row in rows} - {cluster_id}):
+        say(
+            f"  no line tells which cluster this is (a broker's start does): it lands as {cluster_id}; "
+            f"if it is one of {', '.join(others)}, name that by --cluster-id"
+        )
 
 
 def say_what_was_rejected(warehouse: Warehouse, cluster_id: str, rejected: int) -> None:

@@ -1,4 +1,4 @@
-"""What is taken back: what a run that died left behind, and what was torn of a file that has grown since.
+"""What is taken back: what a run that died left, what was torn of a file that grew, what is told better by now.
 
 `source_files` is written last: what lies in other tables beyond it is of no delivery.
 """
@@ -13,8 +13,10 @@ from pyspark.sql import functions as F
 from jobs.deliveries import EVENT_TABLES, name_of_ingest
 from jobs.warehouse import Warehouse
 from schemas import columns as C
-from schemas.tables import SOURCE_FILES, Table
+from schemas.kinds import AppendSource
+from schemas.tables import PRODUCE_EVENTS, SOURCE_FILES, Table
 from sources.file_kinds import LOGS
+from sources.resolve_appends import TERM
 
 LANDED_FROM = (C.CAPTURE_ID, C.SOURCE_FILE)
 ENDED, NOTHING, NO_END = "ended", -1, 2**62
@@ -61,6 +63,18 @@ def take_back(warehouse: Warehouse, cluster_id: str, which: Column) -> None:
     for table in EVENT_TABLES:
         if table.name in names:
             warehouse.delete(table, cluster_id, which)
+
+
+def take_back_doubles(warehouse: Warehouse, cluster_id: str, appends: DataFrame) -> None:
+    """Delete appends that only a dump bore witness to, where the requests are among `appends`, that land by now."""
+    source, place = F.col(C.APPEND_SOURCE), [*TERM, str(C.BASE_OFFSET)]
+    by_dump = warehouse.read(PRODUCE_EVENTS, cluster_id=cluster_id).where(source == AppendSource.SEGMENT.value)
+    if by_dump.isEmpty():
+        return
+    requested = appends.where((source == AppendSource.REQUEST.value) & (F.col(C.BASE_OFFSET) >= 0))
+    places = requested.select(*place).distinct()
+    if not by_dump.join(places, place, "left_semi").isEmpty():
+        warehouse.delete_at(PRODUCE_EVENTS, cluster_id, places, source == AppendSource.SEGMENT.value)
 
 
 def _latest(warehouse: Warehouse, table: Table, cluster_id: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field
+from functools import reduce
 from types import MappingProxyType
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -88,6 +89,14 @@ class Warehouse:
         """Delete rows of a cluster."""
         describe(self.spark, f"delete of {table.name}")
         self.place.stored(table).delete((F.col(C.CLUSTER_ID) == cluster_id) & condition)
+
+    def delete_at(self, table: Table, cluster_id: str, places: DataFrame, condition: Column) -> None:
+        """Delete those of a cluster's rows for which the condition holds that have in common with a row all it has."""
+        describe(self.spark, f"delete of {table.name}")
+        is_at = reduce(Column.__and__, [F.col(f"landed.{name}") == F.col(f"place.{name}") for name in places.columns])
+        which = (F.col(C.CLUSTER_ID) == cluster_id) & condition & is_at
+        merge = self.place.stored(table).alias("landed").merge(places.alias("place"), which)
+        merge.whenMatchedDelete().execute()
 
     def read(self, table: Table, *, cluster_id: str | None = None, version: int | None = None) -> DataFrame:
         """The table's rows, of one cluster if named, as of a Delta version if given."""

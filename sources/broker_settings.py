@@ -12,6 +12,7 @@ from schemas import tables as T
 from sources import outcomes
 from sources.json_lines import BREAK
 from sources.line_parts import BROKER_SETTINGS, CONFIG_HEADER, CONFIG_LINE, TOPIC_SETTINGS
+from sources.line_patterns_of_server_log import SETTINGS_OF_TOPIC
 from sources.log_lines import MESSAGE
 from sources.worded import SETTING, WORDING, number, text
 
@@ -22,7 +23,9 @@ KAFKA_VERSION = "kafka.version"
 def setting_rows(parsed: DataFrame) -> DataFrame:
     """Rows of `settings`: of "KafkaConfig values" blocks, of changes, and the version of Kafka.
 
-    A change prints all overrides there are: one that is not among them is not set, its value is NULL.
+    A change of a topic prints all overrides there are: one that is not among them is not set, its value is NULL. So
+    does a change of the dynamic settings of the cluster or of a broker, but what is not among them may be set in the
+    broker's own file: that the block tells, which is logged again after each such change.
     """
     return _changed_settings(parsed).unionByName(_configured_settings(parsed)).unionByName(_blocks_of_settings(parsed))
 
@@ -52,8 +55,8 @@ def _settings() -> Column:
     named = F.filter(overrides, lambda pair: pair[C.VALUE].isNotNull())
     return (
         F.when(text("version").isNotNull(), version)
-        .when(F.col(WORDING)["name"] == "log created", named)
-        .when(F.array_contains(F.col(WORDING)["fields"], "settings"), overrides)
+        .when(F.col(WORDING)["name"] == SETTINGS_OF_TOPIC, overrides)
+        .when(F.array_contains(F.col(WORDING)["fields"], "settings"), named)
     )
 
 

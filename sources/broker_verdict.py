@@ -11,7 +11,7 @@ from schemas import columns as C
 from schemas.kinds import FileKind
 from sources import outcomes
 from sources.line_parts import FETCHER_STARTS, FETCHER_STARTS_BEFORE_2_7, METADATA_TOPIC, TOPIC_SETTINGS
-from sources.line_patterns_of_server_log import NOTHING_CUT
+from sources.line_patterns_of_server_log import NOTHING_CUT, SETTINGS_OF_TOPIC
 from sources.log_lines import LEVEL, LOGGER
 from sources.worded import HAS_CUE, SETTING, TOLD, WORDING, is_debug, is_known_logger, number, text
 from sources.wording import IDS, OFFSETS
@@ -80,6 +80,8 @@ def _lacks_broker() -> Column:
 
 
 def _lacks_settings() -> Column:
-    """A log is created with some overrides, maybe none wanted here; a change of settings always tells all."""
+    """A line tells some overrides, maybe none wanted here; a change of a topic's settings always tells all."""
+    wording = F.col(WORDING)
     is_wanted = text("settings").rlike("|".join(map(re.escape, TOPIC_SETTINGS)))
-    return (F.col(WORDING)["name"] == "log created") & ~F.coalesce(is_wanted, F.lit(False))
+    tells_some = F.array_contains(wording["fields"], "settings") & (wording["name"] != SETTINGS_OF_TOPIC)
+    return tells_some & ~F.coalesce(is_wanted, F.lit(False))

@@ -87,6 +87,19 @@ def found(files: Iterable[SourceFile], timezone: str) -> list[Found]:
     ]
 
 
+def repeated(files: Iterable[SourceFile], timezone: str) -> list[str]:
+    """The hours, such as `2026-10-25 02`, in which logs have lines, and which the zone has twice: clocks went back."""
+    minutes: set[str] = set().union(*(file.minutes for file in files))
+    zone = ZoneInfo(timezone)
+    return sorted({minute[:13] for minute in minutes if _is_time(minute) and _comes_twice(minute, zone)})
+
+
+def _comes_twice(minute: str, zone: ZoneInfo) -> bool:
+    """Of a minute that comes once, or never, the second is no further behind than the first."""
+    first, second = (_local(minute, zone).replace(fold=fold).utcoffset() for fold in (0, 1))
+    return first is not None and second is not None and first > second
+
+
 def _coverage_of(group: list[SourceFile], kind: FileKind, timezone: str) -> Coverage:
     minutes: set[str] = set().union(*(file.minutes for file in group))
     return coverage(minutes, kind, timezone, set().union(*(file.request_minutes for file in group)))
@@ -106,4 +119,8 @@ def _instants(minutes: Iterable[str], timezone: str) -> list[datetime]:
 
 
 def _instant(minute: str, zone: ZoneInfo) -> datetime:
-    return datetime.strptime(minute, "%Y-%m-%d %H:%M").replace(tzinfo=zone).astimezone(UTC)
+    return _local(minute, zone).astimezone(UTC)
+
+
+def _local(minute: str, zone: ZoneInfo) -> datetime:
+    return datetime.strptime(minute, "%Y-%m-%d %H:%M").replace(tzinfo=zone)

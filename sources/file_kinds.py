@@ -35,6 +35,13 @@ KIND_BY_CONTENT = (
     (rb"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d.{0,10} (TRACE|DEBUG|INFO|WARN|ERROR|FATAL) ", FileKind.SERVER_LOG),
 )
 
+OF_ANOTHER_LOGGER = re.compile(
+    rb"^\[?\d{4}-\d\d-\d\d[ T].{8,20} (?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL) "
+    rb".*\((?!state\.change\.logger\))[\w.$-]+\)(?: \[[^\]\n]*\])?\s*$",
+    re.MULTILINE,
+)
+"""A stamped line that no state-change.log has: in a container's stream a few are of that logger."""
+
 LOGS = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG, FileKind.SERVER_LOG, FileKind.CONSOLE_LOG)
 """Kinds that a broker writes with log4j, a time on each line."""
 
@@ -63,7 +70,9 @@ def kind_by_name(path: Path) -> FileKind:
 def _kind_by_content(head: bytes) -> FileKind:
     text = b"\n".join(map(bytes_unpacked, head.removeprefix(b"\xef\xbb\xbf").split(b"\n")))
     kinds = (kind for pattern, kind in KIND_BY_CONTENT if re.search(pattern, text, re.MULTILINE))
-    return next(kinds, FileKind.UNKNOWN)
+    kind = next(kinds, FileKind.UNKNOWN)
+    is_of_all = kind is FileKind.STATE_CHANGE_LOG and OF_ANOTHER_LOGGER.search(text) is not None
+    return FileKind.SERVER_LOG if is_of_all else kind
 
 
 def is_named_as_log(path: Path) -> bool:

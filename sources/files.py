@@ -20,16 +20,20 @@ from sources.attribution import attributed
 from sources.capture_folder import broker_of, files_below
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS, as_seen, kind_by_name, kind_of
+from sources.log4j import Layout
 from sources.packing import TRUNCATED, UNREADABLE, mismatch, opened
 from sources.partition_names import is_told_by_name
 from sources.sighting import Sighting
-from sources.source_file import SourceFile
+from sources.source_file import SourceFile, byte_lines
 
 SNIFFED_BYTES = 64 * 1024
 CHUNK_BYTES = 1024 * 1024
 PIECE_BYTES = 4 * 1024
 
 UNKNOWN_LAYOUT = "no line begins with a date as Kafka writes it: name the layout by --log-pattern"
+OTHER_LAYOUT = "no line is in the layout that --log-pattern names, or begins with a date as Kafka writes it"
+UNKNOWN_LAYOUTS = (UNKNOWN_LAYOUT, OTHER_LAYOUT)
+"""Problems of a file that another `--log-pattern` solves."""
 
 
 def discover(root: Path) -> list[SourceFile]:
@@ -45,14 +49,19 @@ def discover(root: Path) -> list[SourceFile]:
     return attributed(found)
 
 
-def with_unknown_layouts(files: list[SourceFile]) -> list[SourceFile]:
+def with_unknown_layouts(files: list[SourceFile], layout: Layout | None) -> list[SourceFile]:
     """The files, logs without a single date as ones with a problem: nothing of them is what it seems."""
+    problem = OTHER_LAYOUT if layout else UNKNOWN_LAYOUT
     return [
-        replace(file, problem=UNKNOWN_LAYOUT)
-        if file.kind in LOGS and file.problem is None and file.longest_line and not file.minutes
+        replace(file, problem=problem)
+        if _has_no_date(file) and (layout is None or not any(map(layout.is_of, byte_lines(file))))
         else file
         for file in files
     ]
+
+
+def _has_no_date(file: SourceFile) -> bool:
+    return file.kind in LOGS and file.problem is None and file.longest_line > 0 and not file.minutes
 
 
 def _inspect(root: Path, path: Path) -> SourceFile:
@@ -65,7 +74,7 @@ def _inspect(root: Path, path: Path) -> SourceFile:
     if kind in LOGS:
         seen = replace(seen, minutes=sighting.minutes, request_minutes=sighting.request_minutes)
         seen = replace(seen, has_future_logs=sighting.has_future_logs, has_objects=sighting.has_objects)
-        seen = replace(seen, has_parts=sighting.has_parts)
+        seen = replace(seen, has_parts=sighting.has_parts, is_to_the_second=sighting.is_to_the_second)
         seen = replace(seen, streams=sighting.streams.of_brokers)
     told_by_name = is_told_by_name(kind, name, head)
     seen = replace(seen, size=sighting.size, longest_line=sighting.longest_line, lines=sighting.lines)

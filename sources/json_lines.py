@@ -39,8 +39,10 @@ _MOST_WITHIN = 3
 _IS_WHOLE = r"^(?:\{|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
 """How a text begins that is a line with its time, or another object; else it is a message alone."""
 _TOO_FINE = r"([.,]\d{6})\d+"
-_LEAST_MILLIS = 1e11
-"""A smaller number of a time is of seconds."""
+_LEAST_MILLIS, _LEAST_MICROS, _LEAST_NANOS = 1e11, 1e14, 1e17
+"""A smaller number of a time than all of these is of seconds."""
+_MOST_MILLIS = 253402300799999
+"""The end of the year 9999: beyond it is no time."""
 
 
 def unpacked(lines: DataFrame, is_of_log: Column) -> DataFrame:
@@ -75,9 +77,14 @@ def _line(fields: Column) -> Column:
 
 
 def _time(told: Column) -> Column:
-    """A time as Kafka's lines have it: as it is written, or of a number of seconds or milliseconds since the epoch."""
+    """A time as Kafka's lines have it: as it is written, or of a number of seconds or parts of one since 1970."""
     number = told.try_cast("double")
-    millis = F.when(number >= _LEAST_MILLIS, number).otherwise(number * 1000)
+    millis = (
+        F.when(number >= _LEAST_NANOS, number / 1_000_000)
+        .when(number >= _LEAST_MICROS, number / 1000)
+        .when(number >= _LEAST_MILLIS, number)
+        .otherwise(number * 1000)
+    )
     return F.coalesce(_in_utc(millis), F.regexp_replace(told, _TOO_FINE, "$1"))
 
 
@@ -90,7 +97,8 @@ _INSTANT = ("epochSecond", "nanoOfSecond")
 
 
 def _in_utc(millis: Column) -> Column:
-    at = F.to_utc_timestamp(F.timestamp_millis(millis.cast("bigint")), F.current_timezone())
+    known = F.when(millis.between(-_MOST_MILLIS, _MOST_MILLIS), millis)
+    at = F.to_utc_timestamp(F.timestamp_millis(known.cast("bigint")), F.current_timezone())
     return F.concat(F.date_format(at, "yyyy-MM-dd HH:mm:ss.SSS"), F.lit("Z"))
 
 
@@ -136,7 +144,8 @@ def _bytes_time(instant: str | None, told: str | None) -> str | None:
             seconds = float((object_of(instant) or {})[_INSTANT[0]])
         else:
             number = float(told or "")
-            seconds = number / 1000 if number >= _LEAST_MILLIS else number
-        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}Z"
+            parts = (1_000_000_000, _LEAST_NANOS), (1_000_000, _LEAST_MICROS), (1000, _LEAST_MILLIS)
+            seconds = number / next((part for part, least in parts if number >= least), 1)
+        return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S.%f}"[:-3] + "Z"
     except (ValueError, TypeError, KeyError, OverflowError, OSError):
         return told and re.sub(_TOO_FINE, r"\1", told)

@@ -18,7 +18,7 @@ from sources.wording import (
 S, K = StatementKind, ChangeKind
 # fmt: off
 HW_LOADED, OF_FUTURE_LOG = "high watermark loaded", "of a future log"
-NOTHING_CUT = "fetch offset reset, nothing cut"
+NOTHING_CUT, SETTINGS_OF_TOPIC = "fetch offset reset, nothing cut", "topic's settings"
 FUTURE_LOG_CREATED, FUTURE_LOG_LOADED, FUTURE_LOG_IN_PLACE = "future log created", "future log loaded", "future log in place"
 
 SERVER_WORDINGS = (
@@ -92,7 +92,7 @@ SERVER_WORDINGS = (
             FETCHER + "Reset fetch offset for partition .* to the current local replica's end offset ", ignored=NOTHING_CUT),
     Wording("fetchers", "2.1-", "ReplicaFetcherManager", "Added fetcher to broker ",
             r"\[ReplicaFetcherManager on broker {broker}\] Added fetcher to broker .* for partitions {fetchers}$"),
-    Wording("topic's settings", "3.0-", "DynamicConfigPublisher", "Updating topic ",
+    Wording(SETTINGS_OF_TOPIC, "3.0-", "DynamicConfigPublisher", "Updating topic ",
             r"\[[^\]]*id={broker}\] Updating topic {topic} with new configuration : ?{settings}$"),
     Wording("cluster's settings", "3.0-", "DynamicConfigPublisher", "Updating cluster configuration ",
             r"\[[^\]]*id={broker}\] Updating cluster configuration : ?{settings}$"),
@@ -100,7 +100,7 @@ SERVER_WORDINGS = (
             r"\[[^\]]*id={broker}\] Updating (?:broker|node) {target} with new configuration : ?{settings}$"),
     Wording("other settings", "3.6-", "DynamicConfigPublisher", " with new configuration ", r"\[[^\]]*\] Updating (?:client metrics|group) ",
             ignored="settings of no topic or broker"),
-    Wording("topic's settings", "0.9-3.9", "DynamicConfigManager", "Processing override for entityPath: ",
+    Wording(SETTINGS_OF_TOPIC, "0.9-3.9", "DynamicConfigManager", "Processing override for entityPath: ",
             r"(?:\[[^\]]*\] )?Processing override for entityPath: topics/{topic} with config: {settings}$"),
     Wording("other settings", "0.9-3.9", "DynamicConfigManager", "Processing override for entityPath: ",
             r"(?:\[[^\]]*\] )?Processing override for entityPath: (?:clients|users|ips|brokers)", ignored="settings of no topic or broker"),

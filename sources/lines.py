@@ -32,15 +32,16 @@ OF_FILE = (C.SOURCE_FILE, C.BROKER_ID)
 LINES_SCHEMA = StructType([StructField(str(c), c.type) for c in LINE_COLUMNS])
 
 URI, PATH, BLOCK_START = "uri", "path", "block"
-LINES_BEFORE = "lines_before"
+LINES_BEFORE, LINES_SEEN = "lines_before", "lines_seen"
 ROW_ID, FIRST_ROW_ID, ROWS, ROWS_BEFORE = "row_id", "first_row_id", "rows", "before"
 
 
 def read_lines(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
     """One row per line: file, line from 1, broker, kind and text, without its line end or byte order mark.
 
-    Lines that landed with another file are left out; those after them keep their numbers. Each kind has a
-    scan of its own, in which `kind` is a literal: who asks for one kind reads no file of another.
+    Lines that landed with another file are left out; those after them keep their numbers. So are those that a live log
+    got since it was looked at: its digest is of what was there then. Each kind has a scan of its own, in which `kind`
+    is a literal: who asks for one kind reads no file of another.
     """
     readable = [file for file in files if file.kind in LINE_KINDS and file.is_readable and file.has_new_lines]
     odd = [file for file in readable if _is_hidden_from_spark(file)]
@@ -68,6 +69,8 @@ def _rows(files: Iterable[SourceFile]) -> Iterator[tuple[str, int, int, str, str
         for number, line in enumerate(byte_lines(file), 1):
             if number <= file.lines_before:
                 continue
+            if number > file.lines and file.problem is None:
+                break
             text = line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line
             yield file.name, number, file.broker_id, file.kind.value, text.decode("utf-8", "replace")
 
@@ -92,6 +95,8 @@ def _scan(spark: SparkSession, files: list[SourceFile], kind: FileKind, is_damag
     )
     if any(file.lines_before for file in files):
         numbered = numbered.where(F.col(C.SOURCE_LINE) > F.col(LINES_BEFORE))
+    if not is_damaged:  # of a damaged file Spark may get more or less than was counted: all of it is kept
+        numbered = numbered.where(F.col(C.SOURCE_LINE) <= F.col(LINES_SEEN))
     return (
         numbered.withColumn(C.KIND, F.lit(kind.value))
         .withColumn(C.LINE_TEXT, text if kind in DECODED_LATER else F.make_valid_utf8(text))
@@ -106,8 +111,8 @@ def _without_cr(text: Column) -> Column:
 
 def _names(spark: SparkSession, files: list[SourceFile]) -> DataFrame:
     """One row per file: its path, and what every line of it has of it."""
-    rows = [(str(file.path), file.lines_before, file.name, file.broker_id) for file in files]
-    own = [StructField(PATH, StringType()), StructField(LINES_BEFORE, LongType())]
+    rows = [(str(file.path), file.lines_before, file.lines, file.name, file.broker_id) for file in files]
+    own = [StructField(PATH, StringType()), *[StructField(name, LongType()) for name in (LINES_BEFORE, LINES_SEEN)]]
     return spark.createDataFrame(rows, StructType([*own, *_fields(OF_FILE)]))
 
 
@@ -124,7 +129,7 @@ def _blocks(rows: DataFrame, names: DataFrame) -> DataFrame:
     return (
         each.withColumns({PATH: _decoded(F.col(URI)), ROWS_BEFORE: before})
         .join(F.broadcast(names), PATH)
-        .select(URI, BLOCK_START, FIRST_ROW_ID, ROWS_BEFORE, LINES_BEFORE, *OF_FILE)
+        .select(URI, BLOCK_START, FIRST_ROW_ID, ROWS_BEFORE, LINES_BEFORE, LINES_SEEN, *OF_FILE)
     )
 
 

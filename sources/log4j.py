@@ -15,15 +15,18 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS
-from sources.json_lines import unpacked
+from sources.json_lines import bytes_unpacked, unpacked
 from sources.shippers import as_written
 
-ISO8601 = "yyyy-MM-dd HH:mm:ss,SSS"
-DATE_FORMATS = {"": ISO8601, "ISO8601": ISO8601, "DEFAULT": ISO8601}
+OWN_DATE = "yyyy-MM-dd HH:mm:ss,SSS"
+ISO8601 = "ISO8601"
+DATE_FORMATS = {"": OWN_DATE, "DEFAULT": OWN_DATE, ISO8601: OWN_DATE}
 
 CONVERSION = re.compile(r"%(?:(%)|(-?\d*(?:\.-?\d+)?)([a-zA-Z]+)((?:\{[^}]*\})*))")
-DATE_PART = re.compile(r"(yyyy|MM|dd|HH|mm|ss|SSS+)|'([^']*)'|(.)")
+DATE_PART = re.compile(r"(yyyy|MM|dd|HH|mm|ss|SSS+|Z|X{1,3})|'([^']*)'|(.)")
 DIGITS = {"yyyy": r"(\d{4})", "MM": r"(\d\d)", "dd": r"(\d\d)", "HH": r"(\d\d)", "mm": r"(\d\d)", "ss": r"(\d\d)"}
+MICROSECONDS = r"(\d{3,6})\d{0,3}"
+ZONE = r"(Z|[+-]\d\d(?::?\d\d)?)"
 
 CONVERSIONS = {
     "d": "date", "date": "date",
@@ -43,6 +46,10 @@ class Layout:
     rewritten: str
     """Kafka's own layout, with `$1` for a group."""
 
+    def is_of(self, line: bytes) -> bool:
+        """Whether a line, as its collector wrote it, is in the layout."""
+        return re.match(self.regex, bytes_unpacked(line).decode("utf-8", "replace")) is not None
+
 
 def layout_of(pattern: str) -> Layout:
     """The layout of a log4j pattern; one that leaves out time, level, logger or message is refused."""
@@ -61,8 +68,9 @@ def layout_of(pattern: str) -> Layout:
     ms = f"${place['SSS']}" if "SSS" in place else "000"
     date = "-".join(f"${place[name]}" for name in ("yyyy", "MM", "dd"))
     time = ":".join(f"${place[name]}" for name in ("HH", "mm", "ss"))
+    zone = f"${place['zone']}" if "zone" in place else ""
     rest = f"${place['level']} ${place['message']} (${place['logger']})"
-    return Layout(f"^{regex}{re.escape(pattern[at:])}\\s*$", f"[{date} {time},{ms}] {rest}")
+    return Layout(f"^{regex}{re.escape(pattern[at:])}\\s*$", f"[{date} {time},{ms}{zone}] {rest}")
 
 
 def _conversion(match: re.Match[str]) -> tuple[str, list[str]]:
@@ -74,7 +82,9 @@ def _conversion(match: re.Match[str]) -> tuple[str, list[str]]:
         return "", []
     if kind == "date":
         option = match[4][1:].split("}")[0] if match[4] else ""
-        return _date(DATE_FORMATS.get(option, option))
+        regex, names = _date(DATE_FORMATS.get(option, option))
+        # Between day and time log4j2 writes a T, which log4j1 does not.
+        return (regex.replace(re.escape(" "), "[ T]") if option == ISO8601 else regex), names
     if kind == "other":
         return ".*?", []
     # A field may be padded on either side.
@@ -84,9 +94,12 @@ def _conversion(match: re.Match[str]) -> tuple[str, list[str]]:
 def _date(date_format: str) -> tuple[str, list[str]]:
     regex, names = "", []
     for name, quoted, literal in DATE_PART.findall(date_format):
-        if name:
+        if name.startswith(("Z", "X")):
+            names.append("zone")
+            regex += ZONE
+        elif name:
             names.append("SSS" if name.startswith("SSS") else name)
-            regex += DIGITS.get(name, r"(\d{3,9})")
+            regex += DIGITS.get(name, MICROSECONDS)
         else:
             regex += re.escape(quoted or literal)
     return regex, names

@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 
-LOCAL_TIME = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[,.]\d{3,6})?(?:Z|[+-]\d\d:?\d\d)?"
-ZONE = r"Z|[+-]\d\d:?\d\d$"
+LOCAL_TIME = r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[,.]\d{3,6})?(?:Z|[+-]\d\d(?::?\d\d)?)?"
+ZONE = r"Z|:\d\d(?:[,.]\d+)?[+-]\d\d(?::?\d\d)?$"
 STAMPED = rf"^\[?({LOCAL_TIME})\]?\s+(?:\[[^\]]*\]\s+)?(TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\s+(.*)$"
 MESSAGE_OF_LOGGER = r"^(.*) \(([\w.$-]+)\)(?: \[[^\]]*\])?\s*$"
 

@@ -26,6 +26,8 @@ class Parsed:
     metadata: DataFrame
     has_dumps: bool
     """Whether there is a segment's dump at all."""
+    to_the_second: frozenset[str]
+    """The files whose requests are logged with times that have no fraction."""
 
     @property
     def frames(self) -> tuple[DataFrame, ...]:
@@ -51,6 +53,7 @@ def parsed_lines(lines: DataFrame, files: Sequence[SourceFile], timezone: str, r
         parsed(frozenset({FileKind.SEGMENT_DUMP}), segment_dump.parse),
         parsed(frozenset({FileKind.METADATA_DUMP}), metadata_dump.parse),
         FileKind.SEGMENT_DUMP in present,
+        frozenset(file.name for file in files if file.is_to_the_second),
     )
 
 

@@ -45,7 +45,7 @@ REDACTED = "(redacted)"
 TOPICS_IN_REQUESTS = {
     "request": {
         "topics": "topic", "forgottenTopicsData": "topic", "topicData": "name", "ungroupedPartitionStates": "topicName",
-        "topicStates": "topicName",
+        "partitionStates": "topic", "topicStates": "topicName topic",
     },
     "response": {"responses": "topic name"},
 }  # fmt: skip

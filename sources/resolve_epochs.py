@@ -6,6 +6,8 @@ What a broker did as the leader (an append, a follower's fetch without an error)
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -16,8 +18,8 @@ BROKER_PARTITION: list[str] = [C.BROKER_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION]
 
 BEGINNINGS = (ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value)
 
-LATENESS_US = 1_000
-"""A line's time is cut to milliseconds."""
+LATENESS_US, LATENESS_OF_SECONDS_US = 1_000, 1_000_000
+"""A line's time is cut to milliseconds; where it has no fraction, to seconds."""
 
 
 def terms(leader_changes: DataFrame, fetches: DataFrame) -> DataFrame:
@@ -35,15 +37,18 @@ def terms(leader_changes: DataFrame, fetches: DataFrame) -> DataFrame:
     return by_epoch.groupBy(*BROKER_PARTITION).agg(F.array_sort(F.collect_list(term)).alias("terms"))
 
 
-def with_append_epoch(appends: DataFrame, terms: DataFrame) -> DataFrame:
-    """Appends with the leader epoch: of a real base offset one the broker led, of an error the one it was in."""
-    return _with_epoch(appends, terms, _end_of_work(), F.col(C.BASE_OFFSET) >= 0)
+def with_append_epoch(appends: DataFrame, terms: DataFrame, to_the_second: Collection[str] = ()) -> DataFrame:
+    """Appends with the leader epoch: of a real base offset one the broker led, of an error the one it was in.
+
+    `to_the_second` has the files in which the times of requests have no fraction.
+    """
+    return _with_epoch(appends, terms, _end_of_work(to_the_second), F.col(C.BASE_OFFSET) >= 0)
 
 
-def with_fetch_epoch(fetches: DataFrame, terms: DataFrame) -> DataFrame:
+def with_fetch_epoch(fetches: DataFrame, terms: DataFrame, to_the_second: Collection[str] = ()) -> DataFrame:
     """Fetches with the leader epoch of the broker that answered, fenced or not."""
     is_at_leader = (F.col(C.ERROR_CODE) == 0) & (F.col(C.REPLICA_ID) >= 0)
-    return _with_epoch(fetches, terms, _end_of_work(), is_at_leader)
+    return _with_epoch(fetches, terms, _end_of_work(to_the_second), is_at_leader)
 
 
 def with_statement_epoch(statements: DataFrame, terms: DataFrame) -> DataFrame:
@@ -73,9 +78,11 @@ def _shown(fetches: DataFrame) -> DataFrame:
     )
 
 
-def _end_of_work() -> Column:
+def _end_of_work(to_the_second: Collection[str]) -> Column:
     """The latest it can have happened: right after an election the estimate may be before the epoch's own line."""
-    return F.timestamp_micros(F.unix_micros(C.EVENT_TIME) + F.col(C.LOCAL_TIME_US) + LATENESS_US)
+    is_coarse = F.col(C.SOURCE_FILE).isin(*to_the_second)
+    lateness = F.when(is_coarse, LATENESS_OF_SECONDS_US).otherwise(LATENESS_US) if to_the_second else LATENESS_US
+    return F.timestamp_micros(F.unix_micros(C.EVENT_TIME) + F.col(C.LOCAL_TIME_US) + lateness)
 
 
 def _with_epoch(events: DataFrame, terms: DataFrame, time: Column, is_at_leader: Column) -> DataFrame:

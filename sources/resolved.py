@@ -61,10 +61,10 @@ def resolved(
     fetches, appends = of_known_topic(fetches), of_known_topic(appends)
 
     epochs = settled(terms(earlier.and_now(T.LEADER_CHANGES, changes), earlier.and_now(T.FETCH_EVENTS, fetches)))
-    fetches = settled(with_fetch_epoch(fetches, epochs))
+    fetches = settled(with_fetch_epoch(fetches, epochs, parsed.to_the_second))
     changes = settled(with_leader(settled(with_statement_epoch(changes, epochs)), earlier.rows(T.LEADER_CHANGES)))
     stated = settled(with_statement_epoch(stated, epochs))
-    appends = settled(with_append_epoch(appends, epochs))
+    appends = settled(with_append_epoch(appends, epochs, parsed.to_the_second))
     ended = settled(_with_ends(appends, fetches, stated, batches, earlier))
     return {
         T.PRODUCE_EVENTS.name: _with_unlogged(ended, batches, changes, earlier) if parsed.has_dumps else ended,

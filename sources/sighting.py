@@ -17,8 +17,14 @@ from sources.streams import Streams
 PREFIX_BYTES = 240
 """Enough for the time, the level and the prefix of a message: a topic's name has at most 249 letters, few do."""
 
+_THREAD = rb"(?:\[[^\]\n]*\]\s+)?"
+_LOGGER = (
+    rb"(?:" + _THREAD + rb"[\w.$-]+(?::\d+)?\s*[-:|]\s+"
+    rb"|" + _THREAD + rb"[\w$-]+(?:\.[\w$-]+)+\s+" + _THREAD + rb"(?:[-:|]\s+)?)?"
+)
+"""Before the message, where the logger is not behind it: `[thread] Partition:66 - `, `kafka.cluster.Partition: `."""
 OF_BROKER = re.compile(
-    rb"^\[?[\d :,.TZ+-]{19,35}\]?\s+(?:\[[^\]]*\]\s+)?[A-Z]+\s+(?:Partition )?"
+    rb"^\[?[\d :,.TZ+-]{19,35}\]?\s+" + _THREAD + rb"[A-Z]+\s+" + _LOGGER + rb"(?:Partition )?"
     rb"\[(?:(?:[^\]\n]* )?(?:id|broker|brokerId|nodeId|replicaId)=(\d{1,9})\b"
     rb"|[\w ]+ on broker (\d{1,9})\]|GroupCoordinator (\d{1,9})\]|Broker id=(\d{1,9})\]"
     rb"|[^\s,]+,\d+\] on broker (\d{1,9}):|Kafka Server (\d{1,9})\],)"
@@ -27,6 +33,7 @@ SETTING = re.compile(rb"^\s+(?:broker|node)\.id = (\d{1,9})\s*$")
 MINUTE = re.compile(rb"^\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)$")
 
 COMPLETED = b"Completed request:"
+TO_THE_SECOND = re.compile(rb"\d\d:\d\d:\d\d(?![.,]?\d)")
 OTHER_LINE = re.compile(
     rb"\d\d:\d\d:\d\d.{0,60}\b(?:INFO|WARN|ERROR|FATAL)\b|\b(?:INFO|WARN|ERROR|FATAL)\b.{0,60}\d\d:\d\d:\d\d"
 )
@@ -51,6 +58,8 @@ class Sighting:
         self.streams = Streams()
         self.has_objects = False
         """Whether some line was within JSON."""
+        self.is_to_the_second = False
+        """Whether requests are logged with times that have no fraction."""
         self.has_parts = False
         """Whether some line goes on in the next one (`sources.parted_lines`)."""
         self._rest = b""
@@ -91,7 +100,9 @@ class Sighting:
                 self._heads.add(head)
             if self.is_of_log:
                 self._take_line_of_log(line[:PREFIX_BYTES], head)
-            if self._names_brokers and (match := OF_BROKER.match(line[:PREFIX_BYTES]) or SETTING.match(line)):
+            # A request names no broker as its own, and most lines are of requests.
+            is_looked_at = self._names_brokers and COMPLETED not in line[:PREFIX_BYTES]
+            if is_looked_at and (match := OF_BROKER.match(line[:PREFIX_BYTES]) or SETTING.match(line)):
                 broker = int(next(group for group in match.groups() if group is not None))
                 self._brokers.add(broker)
                 self.streams.see(text, broker)
@@ -104,6 +115,8 @@ class Sighting:
 
     def _take_line_of_log(self, prefix: bytes, head: bytes) -> None:
         if COMPLETED in prefix:
+            if not self.has_requests:
+                self.is_to_the_second = TO_THE_SECOND.search(prefix.split(COMPLETED)[0]) is not None
             self.has_requests = True
             self._request_heads.add(head)
         elif not self.has_others and OTHER_LINE.search(prefix):

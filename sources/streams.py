@@ -21,14 +21,18 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources.shippers import BY_SYSLOG_TIME
 
-_NAMING = "pod|pod_name|podName|container_name|containerName|hostname|host|_HOSTNAME"
+_NAMING = ("pod|pod_name|podName", "container_name|containerName", "hostname|host|_HOSTNAME")
+"""Keys of an object, wherever in it, the surest first: the containers of all brokers' pods have one name, and several
+brokers may run on a host."""
+_OBJECT = "|".join(
+    # Within a text of the object every quote has a backslash before it.
+    rf'^(?:\S+ std(?:out|err) [FP] )?\{{.*?(?<!\\)"(?:{keys})"\s*:\s*(?:\{{"name"\s*:\s*)?"([^"\\]+)"'
+    for keys in _NAMING
+)
 _STREAM = (
     r"^\[pod/([^\]\s]+)\] |^([\w.-]+) +\| "
-    rf"|^{BY_SYSLOG_TIME} (\S+) [^\s\[:]+(?:\[\d+\])?: "
-    # Within a text of the object every quote has a backslash before it.
-    rf'|^(?:\S+ std(?:out|err) [FP] )?\{{.*?(?<!\\)"(?:{_NAMING})"\s*:\s*(?:\{{"name"\s*:\s*)?"([^"\\]+)"'
+    rf"|^{BY_SYSLOG_TIME} (\S+) [^\s\[:]+(?:\[\d+\])?: |{_OBJECT}"
 )
-_GROUPS = 4
 _STREAM_OF_BYTES = re.compile(_STREAM.encode())
 
 
@@ -62,6 +66,7 @@ def with_brokers_of_streams(lines: DataFrame, streams: Mapping[str, Iterable[tup
     ]
     if not known:
         return lines
-    stream = F.concat(*[F.regexp_extract(C.LINE_TEXT, _STREAM, group) for group in range(1, _GROUPS + 1)])
+    groups = range(1, _STREAM_OF_BYTES.groups + 1)
+    stream = F.concat(*[F.regexp_extract(C.LINE_TEXT, _STREAM, group) for group in groups])
     broker = F.try_element_at(F.create_map(*known), F.concat_ws("\n", C.SOURCE_FILE, stream))
     return lines.withColumn(C.BROKER_ID, F.coalesce(broker, C.BROKER_ID))

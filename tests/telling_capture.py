@@ -37,20 +37,26 @@ RECORD = '| offset: {0} CreateTime: {0} keySize: -1 payload: {{"type":"{1}","ver
 
 
 def requests() -> list[str]:
-    """A produce, a follower's fetch and a consumer's by name, one by id, and what a controller told."""
+    """A produce, a follower's fetch and a consumer's by name, one by id, and what a controller told in each way."""
     batch = {"name": TOPIC, "partitionData": [{"index": 0}]}
     answer = {"index": 0, "errorCode": 0, "baseOffset": 8}
     asked = [{"topic": TOPIC, "partitions": [{"partition": 0, "fetchOffset": 8}]}]
     given = [{"topic": TOPIC, "partitions": [{"partitionIndex": 0, "errorCode": 0, "highWatermark": 4}]}]
     by_id = [{"topicId": ORDERS_ID, "partitions": [{"partition": 0, "fetchOffset": 9}]}]
     state = {"partitionIndex": 0, "leader": 1, "leaderEpoch": 3, "isr": [1, 2], "replicas": [1, 2]}
+    of_versions = (
+        {"topicStates": [{"topicName": TOPIC, "partitionStates": [state]}]},
+        {"topicStates": [{"topic": TOPIC, "partitionStates": [state]}]},
+        {"ungroupedPartitionStates": [{"topicName": TOPIC, **state}]},
+        {"partitionStates": [{"topic": TOPIC, **state}]},
+    )
     lines = [
         line(
             "PRODUCE", {"acks": 1, "topicData": [batch]}, {"responses": [{"name": TOPIC, "partitions": [answer]}]}, at=1
         ),
         line("FETCH", {"replicaId": 2, "topics": asked}, {"responses": given}, at=2),
         line("FETCH", {"replicaId": -1, "topics": by_id}, {"responses": []}, at=3),
-        line("LEADER_AND_ISR", {"topicStates": [{"topicName": TOPIC, "partitionStates": [state]}]}, {}, at=4),
+        *[line("LEADER_AND_ISR", told, {}, at=at) for at, told in enumerate(of_versions, 4)],
     ]
     named = [text.replace('"clientId":"test"', f'"clientId":"{PERSON}-at-{HOST}"') for text in lines]
     return [*named, named[0].replace('"acks":1,', "")]

@@ -17,6 +17,7 @@ from jobs.deliveries import (
     next_transaction,
     require_unused,
 )
+from jobs.delivery import delivery_of
 from jobs.errors import CouldNotRunError
 from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
@@ -95,12 +96,33 @@ def test_a_log_that_names_no_broker_is_the_same_beside_files_that_tell(empty: Wa
 
 
 def test_a_stream_of_all_loggers_has_landed_if_it_did_as_another_log(empty: Warehouse, deliver: Deliver) -> None:
-    """As one of a single kind it did before there was the other: its rows are not to come twice."""
-    deliver("console", "d1", file("a", "all.log", kind=FileKind.REQUEST_LOG))
+    """It may have been taken for a log of a single kind: its rows are not to come twice."""
+    kinds = (FileKind.REQUEST_LOG, FileKind.STATE_CHANGE_LOG)
+    deliver("console", "d1", *[file(kind.value, "all.log", kind=kind) for kind in kinds])
 
-    given = [file(digest, f"{digest}.log", kind=FileKind.CONSOLE_LOG) for digest in ("a", "b")]
+    console = [file(digest, f"{digest}.log", kind=FileKind.CONSOLE_LOG) for digest in ("request_log", "b")]
+    server = [file(digest, f"{digest}.log") for digest in ("state_change_log", "c")]
 
-    assert filter_new(empty, "console", given) == given[1:]
+    assert filter_new(empty, "console", [*console, *server]) == [console[1], server[1]]
+
+
+def test_the_hour_that_comes_twice_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """In autumn, of a zone that has such an hour; that which spring leaves out comes never."""
+    times = ("2026-03-29 02:30", "2026-10-25 01:59", "2026-10-25 02:00", "2026-10-25 02:59", "2026-10-25 03:00")
+    log = tmp_path / "broker-1" / "server.log"
+    log.parent.mkdir()
+    log.write_text("".join(f"[{time}:00,000] INFO a (b.C)\n" for time in times), encoding="utf-8")
+
+    def told(zone: str, cluster_id: str | None = None) -> tuple[list[str], bool]:
+        delivery = delivery_of(
+            tmp_path, cluster_id=cluster_id, capture_id=None, timezone=zone, layout=None, redact=frozenset(),
+            redact_key_file=None,
+        )  # fmt: skip
+        lines = capsys.readouterr().err.splitlines()
+        return [line.split(";")[0].strip() for line in lines if "twice" in line], delivery.is_cluster_told
+
+    assert told("Europe/Berlin") == (["2026-10-25 02:00 comes twice in Europe/Berlin"], False)
+    assert told("UTC", "named") == ([], True)
 
 
 def test_files_of_one_content_are_of_several_partitions(empty: Warehouse, deliver: Deliver) -> None:

@@ -77,6 +77,8 @@ WRAPS: dict[str, Wrap] = {
     "local time": lambda message, logger, level: {
         "timestamp": "2026-11-21 10:36:42,604", "level": level, "logger": logger, "message": message,
     },
+    "a number of microseconds": lambda *told: {**ECS(*told), "@timestamp": MILLIS * 1000 + 7},
+    "a number of nanoseconds": lambda *told: {**ECS(*told), "@timestamp": str(MILLIS * 1_000_000 + 7)},
     "nanoseconds": lambda *told: {**ECS(*told), "@timestamp": "2026-11-21T10:36:42.604000123Z"},
     "docker of ECS": within("log", ECS, as_text=True),
     "Elasticsearch of docker of JsonLayout": within("_source", within("log", JSON_LAYOUT, as_text=True)),
@@ -137,6 +139,18 @@ def test_a_block_of_settings_in_one_message(spark: SparkSession) -> None:
         ("min.insync.replicas", "2", AT), ("replica.lag.time.max.ms", "3000", AT),
     ] * len(texts)  # fmt: skip
     assert all(b"KafkaConfig values" in bytes_unpacked(text.encode()) for text in texts)
+
+
+@pytest.mark.spark
+def test_a_number_that_is_no_time_ends_nothing(spark: SparkSession) -> None:
+    """Nor does a time that no calendar has; the line says what it says, at no time."""
+    numbers = (1e30, -1e30, "NaN", "Infinity", 2**70)
+    texts = [json.dumps({**ECS(MESSAGE, LOGGER, "INFO"), "@timestamp": number}) for number in numbers]
+    far = json.dumps({**JSON_LAYOUT(MESSAGE, LOGGER, "INFO"), "instant": {"epochSecond": 1e18, "nanoOfSecond": 0}})
+    parsed = broker_log.parse(in_kafkas_layout(lines_of(spark, [*texts, far]), None, has_objects=True), "UTC")
+
+    assert by_line(parsed, "outcome", C.EVENT_TIME) == [("rejected", None)] * 5 + [("ignored", None)]
+    assert all(MESSAGE.encode() in bytes_unpacked(text.encode()) for text in [*texts, far])
 
 
 @pytest.mark.parametrize("name", WRAPS)

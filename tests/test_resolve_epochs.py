@@ -58,6 +58,17 @@ def test_an_append_is_of_the_last_epoch_the_broker_led(spark: SparkSession) -> N
     assert epochs(with_append_epoch(rows_of(spark, PRODUCE_EVENTS, appends), known)) == [-1, 2, 2, 2, 4, 5, 5, -1, 3]
 
 
+def test_a_time_without_a_fraction_may_be_a_second_early(spark: SparkSession) -> None:
+    """Of the files where it has none; in any other a millisecond."""
+    known = terms(rows_of(spark, LEADER_CHANGES, [led(2, 10), led(3, 20)]), rows_of(spark, FETCH_EVENTS, NO_FETCHES))
+    appends = [{"at": 19.9, "base_offset": 1, "source_file": name} for name in ("cut.log", "whole.log")]
+    fetches = [{**append, "replica_id": 2, "error_code": 0} for append in appends]
+    fetches[0]["at"] = 18.9
+
+    assert epochs(with_append_epoch(rows_of(spark, PRODUCE_EVENTS, appends), known, {"cut.log"})) == [3, 2]
+    assert epochs(with_fetch_epoch(rows_of(spark, FETCH_EVENTS, fetches), known, {"cut.log"})) == [2, 2]
+
+
 def test_a_fetch_that_was_answered_shows_the_epoch_without_any_other_log(spark: SparkSession) -> None:
     """Followers name the epoch; before the first of them the broker was in it already, or is not known to be."""
     fetches = rows_of(

@@ -94,6 +94,31 @@ def test_settings_are_told_by_their_lines(spark: SparkSession) -> None:
     ]
 
 
+def test_what_a_change_of_a_broker_leaves_out_is_as_it_was(spark: SparkSession) -> None:
+    """Its own file may set it: the block that is logged after each such change tells. A topic's change tells all."""
+    cluster, of_broker, of_topic = (
+        stamped(
+            f"[DynamicConfigPublisher broker id=2] Updating {whose}", "kafka.server.metadata.DynamicConfigPublisher"
+        )
+        for whose in (
+            "cluster configuration : unclean.leader.election.enable -> true",
+            "broker 2 with new configuration : log.retention.ms -> 1",
+            "topic t with new configuration : retention.ms -> 1",
+        )
+    )
+    block = "KafkaConfig values: \v\tmin.insync.replicas = 2"
+    parsed = broker_log.parse(lines_of(spark, [cluster, of_broker, of_topic, stamped(block, "KafkaConfig")]), "UTC")
+
+    assert by_line(setting_rows(parsed), C.BROKER_ID, C.TOPIC, C.NAME, C.VALUE) == [
+        (-1, "", "unclean.leader.election.enable", "true"),
+        (2, "t", "message.format.version", None),
+        (2, "t", "min.insync.replicas", None),
+        (2, "t", "unclean.leader.election.enable", None),
+        (2, "", "min.insync.replicas", "2"),
+    ]
+    assert verdicts(parsed)[1] == "ignored: no setting that bears on replication"
+
+
 def test_a_block_of_settings_has_the_time_above_it(spark: SparkSession) -> None:
     """Its lines have none of their own."""
     lines = ["[2026-11-21 10:00:00,000] INFO KafkaConfig values: ", "\treplica.lag.time.max.ms = 3000"]

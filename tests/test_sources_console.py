@@ -19,6 +19,7 @@ from sources.coverage import coverage, found
 from sources.files import discover
 from sources.landing import land
 from sources.lines import read_lines
+from sources.log4j import in_kafkas_layout
 from sources.source_file import SourceFile
 from sources.stated_cluster import stated_cluster_id
 from tests.captured import Tables, landed_from
@@ -63,6 +64,15 @@ def test_a_log_without_requests_is_what_its_name_says_unless_that_is_a_request_l
     assert file_of(tmp_path, "state-change.log", STARTED).kind is FileKind.STATE_CHANGE_LOG
     assert file_of(tmp_path, "kafka-request.log", ROLLING, *TRACE).kind is FileKind.REQUEST_LOG
     assert file_of(tmp_path, "kafka-request.log", STARTED).kind is FileKind.SERVER_LOG
+
+
+def test_a_stream_is_no_state_change_log_for_a_few_lines_of_it(tmp_path: Path) -> None:
+    """Then what begins a message of several lines would be a cut line."""
+    role = stamped("[Broker id=1] Transitioning 1 partition(s) to local followers.", "state.change.logger")
+
+    assert file_of(tmp_path, "all.log", "OpenJDK warning", role, STARTED).kind is FileKind.SERVER_LOG
+    assert file_of(tmp_path, "thread.log", role, f"{STARTED[1:24]} {STARTED[26:]} [main]").kind is FileKind.SERVER_LOG
+    assert file_of(tmp_path, "roles.log", role, role[:60], role).kind is FileKind.STATE_CHANGE_LOG
 
 
 def test_other_layouts_and_damaged_ends_are_seen_too(tmp_path: Path) -> None:
@@ -146,6 +156,33 @@ def test_stack_traces_and_torn_lines_have_their_reasons(spark: SparkSession, tmp
     assert told["broker-1/kafka-request.log"] == (
         6, 1, 2, 3, {"continuation of a message": 2, "not a completed request": 1}
     )  # fmt: skip
+
+
+@pytest.mark.spark
+def test_times_without_a_fraction_are_a_second_early(spark: SparkSession, tmp_path: Path) -> None:
+    """Strimzi's with Kafka 4: what a leader appended in its first second is of its epoch, whoever leads before."""
+    led = (
+        "[Broker id=1] Leader orders-0 with topic id Some(N5Izty95RDOz9nNout7QOQ) starts at leader epoch {} from "
+        "offset 0 with partition epoch 0, high watermark 0, ISR [1], adding replicas [] and removing replicas [] . "
+        "Previous leader None and previous leader epoch was -1."
+    )
+    lines = [
+        f"2026-11-21 {at} {level} [main] logger:66 - {message}"
+        for at, level, message in (
+            ("09:59:50", "INFO ", led.format(3)),
+            ("10:00:00", "INFO ", led.format(4)),
+            ("10:00:00", "DEBUG", produce(5)[32:].removesuffix(" (kafka.request.logger)")),
+        )
+    ]
+    (tmp_path / "stdout.txt").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (file,) = files = discover(tmp_path)
+    read = in_kafkas_layout(read_lines(spark, files), None)
+    landing = land(read, files, cluster_id="c", capture_id="d", timezone="UTC", known={})
+
+    assert (file.kind, file.broker_id, file.is_to_the_second) == (FileKind.CONSOLE_LOG, 1, True)
+    assert not file_of(tmp_path, "console.log", STARTED, *REQUESTS).is_to_the_second
+    appends = landing.tables[T.PRODUCE_EVENTS.name].select(C.BROKER_ID, C.BASE_OFFSET, C.LEADER_EPOCH).collect()
+    assert [tuple(row) for row in appends] == [(1, 5, 4)]
 
 
 @pytest.mark.spark

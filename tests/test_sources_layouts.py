@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from functools import reduce
 from pathlib import Path
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.kinds import FileKind
@@ -20,7 +22,8 @@ from tests.log_lines import by_line, lines_of, stamped, verdicts
 
 OF_BROKER = "[2025-02-06 17:{:02d}:38,337] INFO [Partition t-0 broker={}] Log loaded (kafka.cluster.Partition)\n"
 QUIET = "[2025-02-06 19:40:38,337] INFO Client requested connection close (org.apache.kafka.clients.NetworkClient)\r\n"
-STATE = "state.change.logger"
+STATE, PARTITION = "state.change.logger", "kafka.cluster.Partition"
+OF_STRIMZI = "2025-02-06 17:03:38 INFO  [main] Partition:66 - [Partition t-0 broker={}] Log loaded\n"
 FOLLOWER = (
     "[Broker id={}] Follower t-0 starts at leader epoch 7 from offset 11 with partition epoch 9 and high watermark 10. "
     "Current leader is 3. Previous leader epoch was 6."
@@ -46,6 +49,9 @@ def test_three_brokers_in_one_folder_are_told_by_their_lines(tmp_path: Path) -> 
         "server-3.log.2025-02-06-17": OF_BROKER.format(1, 3),
         "old/server.log": "[2025-02-06 17:03:38,337] INFO Partition [t,0] on broker 5: x (kafka.cluster.Partition)\n",
         "older/server.log": "[2025-02-06 17:03:38,337] INFO [Kafka Server 6], started (kafka.server.KafkaServer)\n",
+        "strimzi.log": OF_STRIMZI.format(7),
+        "after.log": f"2025-02-06 17:03:38,337 INFO {PARTITION}: [Partition t-0 broker=8] Log loaded\n",
+        "threads.log": f"[2025-02-06 17:03:38,337] INFO {PARTITION} [main] - [Partition t-0 broker=9] Log loaded\n",
         "all.log": "".join(OF_BROKER.format(broker, broker) for broker in (1, 2, 3)),
         "somewhere/else/server.log.1": QUIET,
         "somewhere/else/server.log": "\tnode.id = 4\n" + QUIET,
@@ -56,6 +62,7 @@ def test_three_brokers_in_one_folder_are_told_by_their_lines(tmp_path: Path) -> 
         "kafka1.server.log.2025-02-06-17": 1, "kafka1.server.log.2025-02-06-19": 1, "kafka1.state-change.log": 1,
         "server.log.2025-02-06-17.kafka2": 2, "server.log.2025-02-06-18.kafka2": 2, "server-3.log.2025-02-06-17": 3,
         "old/server.log": 5, "older/server.log": 6, "all.log": -1,
+        "strimzi.log": 7, "after.log": 8, "threads.log": 9,
         "somewhere/else/server.log.1": 4, "somewhere/else/server.log": 4,
     }  # fmt: skip
 
@@ -101,6 +108,7 @@ def test_lines_of_several_brokers_in_one_file_name_each_its_own(spark: SparkSess
         ("%d{ISO8601} %-5p [%t] %c{1}: %m%n", "2026-11-21 10:36:42,604 INFO  [main-1] a.b.C: a message"),
         ("%d{dd/MM/yyyy HH:mm:ss.SSS} %5level %logger - %msg%n", "21/11/2026 10:36:42.604  INFO a.b.C - a message"),
         ("%d{yyyy-MM-dd'T'HH:mm:ss,SSS}|%p|%c|%m%n", "2026-11-21T10:36:42,604|INFO|a.b.C|a message"),
+        ("[%d{ISO8601}] %p %m (%c)%n", "[2026-11-21T10:36:42,604] INFO a message (a.b.C)"),
     ],
 )
 def test_a_log4j_pattern_is_read_as_kafkas_own(pattern: str, line: str) -> None:
@@ -109,6 +117,30 @@ def test_a_log4j_pattern_is_read_as_kafkas_own(pattern: str, line: str) -> None:
     rewritten = re.sub(layout.regex, re.sub(r"\$(\d+)", r"\\\1", layout.rewritten), line)
 
     assert rewritten == "[2026-11-21 10:36:42,604] INFO a message (a.b.C)"
+
+
+@pytest.mark.spark
+def test_a_zone_in_the_date_of_a_pattern_is_heeded(spark: SparkSession) -> None:
+    """And not the one that the capture is said to be of; of a finer time the microseconds are."""
+    dates = {
+        "yyyy-MM-dd HH:mm:ss,SSSZ": "2026-11-21 10:36:42,604+0100",
+        "yyyy-MM-dd HH:mm:ss,SSS Z": "2026-11-21 10:36:42,604 +0100",
+        "yyyy-MM-dd'T'HH:mm:ss.SSSX": "2026-11-21T10:36:42.604+01",
+        "yyyy-MM-dd'T'HH:mm:ssXX": "2026-11-21T10:36:42+0100",
+        "yyyy-MM-dd'T'HH:mm:ss.SSSSSSSSSXXX": "2026-11-21T09:36:42.604123999Z",
+        "yyyy-MM-dd'T'HH:mm:ss.SSS'Z'": "2026-11-21T04:36:42.604Z",
+    }
+    texts = [f"[{date}] INFO {STATE} - {FOLLOWER.format(5)}" for date in dates.values()]
+    read = [
+        in_kafkas_layout(lines_of(spark, [text], name=f"{n}.log"), layout_of(f"[%d{{{pattern}}}] %p %c - %m%n"))
+        for n, (pattern, text) in enumerate(zip(dates, texts, strict=True))
+    ]
+    parsed = broker_log.parse(reduce(DataFrame.unionByName, read), "America/New_York")
+    times = dict(parsed.select(C.SOURCE_FILE, F.date_format(C.EVENT_TIME, "HH:mm:ss.SSSSSS")).collect())
+
+    assert [times[f"{n}.log"] for n in range(len(dates))] == [
+        "09:36:42.604000", "09:36:42.604000", "09:36:42.604000", "09:36:42.000000", "09:36:42.604123", "09:36:42.604000"
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("pattern", ["%m%n", "%d{HH:mm:ss} %p %c %m", ""])

@@ -14,6 +14,7 @@ from schemas.kinds import FileKind
 from sources.files import discover
 from sources.lines import read_lines
 from sources.packing import TRUNCATED
+from sources.source_file import SourceFile
 
 pytestmark = pytest.mark.spark
 
@@ -23,7 +24,12 @@ REQUEST = "[2026-11-21 10:36:40,815] DEBUG Completed request:{} (kafka.request.l
 
 def read(spark: SparkSession, root: Path) -> dict[str, list[tuple[int, str]]]:
     """The numbered lines of each file."""
-    rows = read_lines(spark, discover(root)).select(C.SOURCE_FILE, C.SOURCE_LINE, C.LINE_TEXT).collect()
+    return read_files(spark, discover(root))
+
+
+def read_files(spark: SparkSession, files: list[SourceFile]) -> dict[str, list[tuple[int, str]]]:
+    """The same of files that were looked at before."""
+    rows = read_lines(spark, files).select(C.SOURCE_FILE, C.SOURCE_LINE, C.LINE_TEXT).collect()
     numbered: dict[str, list[tuple[int, str]]] = {}
     for name, number, text in sorted(rows):
         numbered.setdefault(name, []).append((number, text))
@@ -84,6 +90,29 @@ def test_of_a_damaged_file_the_lines_before_the_damage_are_kept(spark: SparkSess
     assert [file.problem for file in discover(tmp_path)] == [TRUNCATED]
     assert 1000 < len(kept) < len(lines)
     assert kept == list(enumerate(lines, 1))[: len(kept)]
+
+
+def test_what_a_live_log_gets_after_it_was_looked_at_is_left_for_the_next_delivery(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    """Whole lines, the rest of a line that was torn, and the first line of an empty file; however it is read."""
+    names, before = ("server.log", "_server.log"), f"{HEAD}\n{HEAD} to"
+    for name in names:
+        put(tmp_path, name, before)
+    put(tmp_path, "server.log.1", f"{HEAD}\n")
+    put(tmp_path, "state-change.log", "")
+    files = discover(tmp_path)
+    for name in names:
+        put(tmp_path, name, f"{before}rn\n{HEAD}\n")
+    put(tmp_path, "server.log.1", f"{HEAD}\n{HEAD}\n")
+    put(tmp_path, "state-change.log", f"{HEAD}\n")
+
+    found = read_files(spark, files)
+
+    assert found == {
+        **{f"broker-1/{name}": [(1, HEAD), (2, f"{HEAD} torn")] for name in names},
+        "broker-1/server.log.1": [(1, HEAD)],
+    }
 
 
 def test_empty_and_unreadable_files_have_no_lines(spark: SparkSession, tmp_path: Path) -> None:

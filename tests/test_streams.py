@@ -46,6 +46,15 @@ WAYS: dict[str, Callable[[int, str], str]] = {
         {"message": line, "kubernetes": {"namespace": "a", "pod": {"name": f"kafka-{broker}"}}, "pod": "no"}
     ),
     "an export by host": lambda broker, line: json.dumps({"host": f"h{broker}", "log": line}),
+    "GKE": lambda broker, line: json.dumps(
+        {"resource": {"labels": {"container_name": "kafka", "pod_name": f"kafka-{broker}"}}, "textPayload": line}
+    ),
+    "Vector": lambda broker, line: json.dumps(
+        {"host": "node", "kubernetes": {"container_name": "kafka", "pod_name": f"kafka-{broker}"}, "message": line}
+    ),
+    "docker on one host": lambda broker, line: json.dumps(
+        {"host": "node", "container_name": f"kafka-{broker}", "log": line}
+    ),
     "Loki": lambda broker, line: json.dumps({"labels": {"pod": f"kafka-{broker}"}, "line": line}),
 }
 

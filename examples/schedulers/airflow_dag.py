@@ -42,7 +42,10 @@ with DAG(
     max_active_runs=1,  # runs of one warehouse follow each other
     default_args={"retries": 2, "retry_delay": timedelta(minutes=10)},
 ) as dag:
-    ingest = BashOperator(task_id="ingest", bash_command=f"{TIDEGAUGE} ingest {CAPTURE} --warehouse {WAREHOUSE}")
+    ingest = BashOperator(
+        task_id="ingest",
+        bash_command=f"{TIDEGAUGE} ingest {CAPTURE} --warehouse {WAREHOUSE} --cluster-id kafka-prod",
+    )
     reconstruct = BashOperator(task_id="reconstruct", bash_command=f"{TIDEGAUGE} reconstruct --warehouse {WAREHOUSE}")
     judge = PythonOperator(task_id="check", python_callable=check)
     report = BashOperator(

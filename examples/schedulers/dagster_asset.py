@@ -10,7 +10,7 @@ from dagster import AssetCheckResult, AssetCheckSeverity, Definitions, Failure, 
 TIDEGAUGE = "/opt/tidegauge/.venv/bin/tidegauge"
 WAREHOUSE = "/data/tidegauge/warehouse"
 CAPTURE = "/data/kafka-logs/today"
-INGEST = [TIDEGAUGE, "ingest", CAPTURE, "--warehouse", WAREHOUSE]
+INGEST = [TIDEGAUGE, "ingest", CAPTURE, "--warehouse", WAREHOUSE, "--cluster-id", "kafka-prod"]
 RECONSTRUCT = [TIDEGAUGE, "reconstruct", "--warehouse", WAREHOUSE]
 CHECK = [
     TIDEGAUGE, "check", "--warehouse", WAREHOUSE, "--max-age", "26h", "--since", "last", "--fail-on", "warn", "--json",

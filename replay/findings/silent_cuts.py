@@ -66,7 +66,7 @@ def _deletions(statements: DataFrame) -> DataFrame:
     own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, NOW)
     epoch = F.last(F.when(is_of(*ROLE_LEOS, *ROLE_HWS), F.col(C.LEADER_EPOCH)), ignorenulls=True).over(own)
     told = statements.where(is_of(*ROLE_LEOS, *ROLE_HWS, StatementKind.LOG_DELETED)).select(
-        *C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), C.CAPTURE_ID, C.KIND, C.LEADER_EPOCH, *C.LINE,
+        *C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), *C.LINE, C.KIND, C.LEADER_EPOCH,
         F.unix_micros(C.EVENT_TIME).alias("us"), F.lit(True).alias("is_cut"), F.lit(0).cast("bigint").alias("leo"),
     )  # fmt: skip
     return told.withColumn(C.LEADER_EPOCH, epoch).where(is_of(StatementKind.LOG_DELETED)).drop(C.KIND)

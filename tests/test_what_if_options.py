@@ -66,9 +66,10 @@ def test_min_isr_is_of_every_cluster_that_anything_tells_of(spark: SparkSession,
 
 
 def test_a_follower_of_an_unknown_leader_hides_nothing(spark: SparkSession) -> None:
-    """It fetched before the first leadership whose begin a line tells: what is lost later is lost all the same."""
+    """It fetched before the first leadership whose begin a line tells: what it has to cut later is cut all the same."""
     happened = [
-        (0, 1, REACHED, 0, None, 5, 5, 0), (1, 2, LEADS, 0, 5, 8, 8, None), (2, 3, LEADS, 1, 6, 6, 6, None),
+        (0, 1, REACHED, 0, None, 5, 5, 0), (1, 2, LEADS, 0, 5, 8, 8, None), (2, 3, LEADS, 1, 6, 9, 9, None),
+        (2, 4, REACHED, 0, None, 9, 9, 0),
     ]  # fmt: skip
     here = tuple(HERE[name] for name in ("cluster_id", "topic", "topic_id", "partition"))
     schema = f"cluster_id string, topic string, topic_id string, partition int, slots array<int>, steps array<{STEP}>"
@@ -76,5 +77,5 @@ def test_a_follower_of_an_unknown_leader_hides_nothing(spark: SparkSession) -> N
     found = what_if(told, Truncation.LEADER_EPOCH).collect()
 
     assert {(row["outcome"], row["replica_id"], row["from_offset"], row["to_offset"]) for row in found} == {
-        ("COMMITTED_LOST", 2, 6, 8), ("KEPT", 1, 0, 6), ("KEPT", 2, 0, 6),
+        ("COMMITTED_LOST", 2, 6, 8), ("CUT", 1, 6, 8), ("KEPT", 1, 0, 9), ("KEPT", 2, 0, 9),
     }  # fmt: skip

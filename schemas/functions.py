@@ -28,16 +28,22 @@ RETURNS TABLE (
     log_end_offset BIGINT, remote_log_end_offset BIGINT, high_watermark BIGINT, in_isr BOOLEAN, exactness STRING,
     leader_id INT, leader_epoch INT, leader_log_end_offset BIGINT, leader_high_watermark BIGINT, isr ARRAY<INT>)
 RETURN
-SELECT r.cluster_id, r.topic, r.topic_id, r.partition, r.replica_id, r.role, r.log_end_offset, r.remote_log_end_offset,
-       r.high_watermark, r.in_isr, r.exactness, l.leader_id, l.leader_epoch, l.log_end_offset, l.high_watermark, l.isr
+SELECT cluster_id, topic, topic_id, partition, replica_id, role, log_end_offset, remote_log_end_offset, high_watermark,
+       in_isr, exactness, leader_id, leader_epoch, leader_log_end_offset, leader_high_watermark, isr
 FROM (
-    SELECT *, row_number() OVER (
-        PARTITION BY cluster_id, topic, topic_id, partition, replica_id ORDER BY leader_epoch, event_seq) AS place
-    FROM replica_timeline WHERE valid_from <= moment AND coalesce(moment < valid_to, TRUE)) r
-LEFT JOIN leader_states l
-  ON l.cluster_id = r.cluster_id AND l.topic = r.topic AND l.topic_id = r.topic_id AND l.partition = r.partition
- AND l.valid_from <= moment AND coalesce(moment < l.valid_to, TRUE)
-WHERE r.place = 1""",
+    SELECT r.* EXCEPT (leader_epoch), l.leader_id, l.leader_epoch, l.log_end_offset AS leader_log_end_offset,
+           l.high_watermark AS leader_high_watermark, l.isr,
+           row_number() OVER (
+               PARTITION BY r.cluster_id, r.topic, r.topic_id, r.partition, r.replica_id
+               -- That a leader was killed is known when it is started again: till then the next one leads.
+               ORDER BY r.role = 'LEADER' AND coalesce(r.leader_epoch < l.leader_epoch, FALSE),
+                        r.leader_epoch, r.event_seq) AS place
+    FROM replica_timeline r
+    LEFT JOIN leader_states l
+      ON l.cluster_id = r.cluster_id AND l.topic = r.topic AND l.topic_id = r.topic_id AND l.partition = r.partition
+     AND l.valid_from <= moment AND coalesce(moment < l.valid_to, TRUE)
+    WHERE r.valid_from <= moment AND coalesce(moment < r.valid_to, TRUE))
+WHERE place = 1""",
 )
 
 FUNCTIONS = (STATE_AT,)

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any, NamedTuple
 
 from schemas import tables as T
-from tests.checked_rows import at, became_leader, partition_record
+from tests.checked_rows import at, became_leader, partition_record, stated_start
 from tests.good_history import Tables, good_history
 
 Change = Callable[[Tables], None]
@@ -99,6 +99,11 @@ def cut(from_offset: int, to_offset: int, replica: int = 3, *, is_stated: bool =
     return lambda history: history[T.TRUNCATIONS].append(row)
 
 
+def started(history: Tables) -> None:
+    """The server.log of broker 3 is in the capture: it would tell of a truncation."""
+    history[T.BROKER_STATEMENTS].append(stated_start(1, -1, kind="process_started", broker_id=3))
+
+
 def lagging(history: Tables) -> None:
     """Replica 3 does not fetch for a minute of appends, and stays in the ISR."""
     last = rows_of(LEADER, **seq(1, 6))(history)[0]
@@ -176,7 +181,7 @@ DAMAGES = [
     Damage("an append that is not in the timeline",           "RebuiltOffsetsEqualStatedAtShrink",                 all_of(put(LEADER, seq(0, 4), **leo(4)), put(LEADER, seq(0, 5), **leo(4)), put(LEADER, seq(0, 6), **leo(4)), put(LEADER, seq(0, 7), **leo(4)))),
     Damage("a stated HW one higher",                          "RebuiltHighWatermarkEqualsStated",                  put(T.BROKER_STATEMENTS, {"leader_epoch": 1, "kind": "became_leader_high_watermark"}, offset=9)),
     Damage("a cut below the partition's HW",                  "NoReplicaTruncatesCommittedRecords",           cut(10, 9)),
-    Damage("a LEO that fell and no line says why",            "OffsetsGoBackOnlyAsTold",                           cut(11, 10, is_stated=False)),
+    Damage("a LEO that fell and no line says why",            "OffsetsGoBackOnlyAsTold",                           all_of(cut(11, 10, is_stated=False), started)),
     Damage("an ISR member that lags for a minute",            "IsrMembersKeepUp",                                  lagging),
 ]
 # fmt: on

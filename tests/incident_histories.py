@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from schemas import tables as T
-from tests.checked_rows import Given, at, became_leader, event, lost, state
+from tests.checked_rows import Given, at, became_leader, event, lost, state, stated_start
 
 Rows = Mapping[T.Table, list[Given]]
 
@@ -130,6 +130,11 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
         event(0, 60, 70, 70, maximal_isr=[1, 2, 3]),
     ),
     "leaderless": {T.LEADER_CHANGES: changes((0, 1, 1), (1, 1, -1), (2, 1, 1))},
+    # Broker 5 is told to stop two seconds before nobody leads.
+    "told_to_stop": {
+        T.LEADER_CHANGES: changes((0, 5, 5), (1, 5, -1), (2, 5, 5)),
+        T.BROKER_STATEMENTS: [stated_start(0, -1, kind="process_stopping", broker_id=5, event_time=at(8))],
+    },
     "two_leaders": {T.LEADER_CHANGES: changes((3, 1, 1), (3, 2, 2))},
     "stranger": {T.LEADER_CHANGES: changes((0, 1, 1), isr=[1, 7], replicas=[1, 2])},
     # A controller with ZooKeeper drops a replica from the assignment before it does from the ISR.
@@ -139,6 +144,7 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
     ]},
     "back": {
         T.LEADER_CHANGES: [became_leader(0, 2, change_kind="become_follower", leader_id=1)],
+        T.BROKER_STATEMENTS: [stated_start(0, 5, kind="loaded_high_watermark", broker_id=2)],
         T.REPLICA_TIMELINE: [state(2, 0, 1, 8, 5, remote_log_end_offset=8)],
         T.TRUNCATIONS: [{
             "replica_id": 2, "leader_epoch": 0, "event_time": at(5), "from_offset": 8, "to_offset": 6,

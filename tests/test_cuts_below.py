@@ -43,6 +43,9 @@ HISTORIES: Histories = {
     "how_long_unknown": led(*FIRST, event(1, 1, 8, 8)) | {
         T.REPLICA_TIMELINE: [fetched(0, 8)], T.TRUNCATIONS: [cut_of_3(1, -1, 5, hw=8, second=12)],
     },
+    "nobody_knows_what_the_leader_has": led(*FIRST, event(1, 1, -1, 8)) | {
+        T.REPLICA_TIMELINE: [fetched(0, 8)], T.TRUNCATIONS: [cut_of_3(1, 8, 5, hw=8, second=12)],
+    },
     "gone": led(*LOST) | {
         T.REPLICA_TIMELINE: [fetched(0, 8)], T.TRUNCATIONS: [cut_of_3(1, 8, 5, hw=8, second=12)],
     },
@@ -80,11 +83,13 @@ HISTORIES: Histories = {
     },
 }  # fmt: skip
 BEGAN, HAS, NEVER = "the leader began with", "the leader from which it had", "the records it cut were committed by no"
+UNTOLD = "no line tells what the leader began with"
 FOUND: Findings = {
     "leader_has_them": {("warning", 5, 8, BEGAN)},
     "leader_has_as_much": {("warning", 5, 7, BEGAN)},
     "longer_than_the_hw": {("warning", 5, 8, BEGAN)},
     "how_long_unknown": {("warning", 5, 8, BEGAN)},
+    "nobody_knows_what_the_leader_has": {("warning", 5, 8, UNTOLD)},
     "gone": {("critical", 5, 8, "[6, 8) of them are gone")},
     "a_part_of_what_is_gone": {("critical", 7, 8, "[7, 8) of them are gone")},
     "nobody_knows_who_had_seen_it": {("critical", 6, 8, "[6, 8) of them are gone")},

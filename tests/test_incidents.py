@@ -164,9 +164,13 @@ def test_who_held_the_high_watermark_back(found: Mapping[str, list[Row]]) -> Non
 
 def test_times_without_a_leader(found: Mapping[str, list[Row]]) -> None:
     """From the epoch without a leader to the next with one; critical where nobody was told to stop."""
+    planned = the(found, "told_to_stop", "NO_LEADER")
+    assert (planned["leader_epoch"], planned["severity"]) == (1, "info")
+    assert planned["evidence"].endswith("the last was 5, which was told to stop")
     gap = the(found, "leaderless", "NO_LEADER")
     assert (gap["leader_epoch"], gap["severity"]) == (1, "critical")
     assert "for 10.000 s" in gap["evidence"]
+    assert gap["evidence"].endswith("the last was 1")
 
 
 def test_consumers_of_what_is_gone(found: Mapping[str, list[Row]]) -> None:

@@ -7,7 +7,7 @@ import pytest
 from replay.findings import losses, lost_ranges
 from replay.findings.silent_epochs import silent_epochs
 from schemas import tables as T
-from tests.checked_rows import Given, at, event, state
+from tests.checked_rows import Given, at, became_leader, event, state
 from tests.incident_histories import changes, cut, led
 from tests.incident_ranges import COMMITTED, UNCOMMITTED, UNKNOWN
 from tests.mutants import Mutant
@@ -53,6 +53,16 @@ HISTORIES: Histories = {
     | {T.LEADER_CHANGES: changes((0, 1, 1), (1, 1, -1), (2, 3, 3))},
     "broker_0_in_between": led(event(0, 1, 0, 0), event(0, 2, 10, 5), event(2, 1, 4, 4))
     | {T.LEADER_CHANGES: changes((0, 1, 1), (1, 1, 0), (2, 3, 3))},
+    # The lines of 9 begin later, or are there by then: it was elected, and never came to lead.
+    "heard_of_later": led(event(0, 1, 0, 0), event(0, 2, 10, 5), event(2, 1, 4, 4))
+    | {T.LEADER_CHANGES: [*changes((0, 1, 1), (1, 3, 9)), became_leader(2, 9, leader_id=3, event_time=at(30))]},
+    "heard_by_then": led(event(0, 1, 0, 0), event(0, 2, 10, 5), event(2, 1, 4, 4))
+    | {T.LEADER_CHANGES: [*changes((0, 1, 1), (1, 3, 8)), became_leader(0, 8, leader_id=1, event_time=at(14))]},
+    # Past the LEO that its line states something was appended that no line tells of: it had not begun with it.
+    "appended_before_the_first_line": led(*FIRST, event(1, 1, 8, 8, log_end_offset_high=50)),
+    "begun_in_silence": led(
+        *FIRST, event(1, 1, 8, 8, log_end_offset_high=50, last_stable_offset=-1, exactness="bounded")
+    ),
     "silent_before": led(event(1, 1, 0, 0), event(1, 2, 10, 5), event(2, 1, 4, 4))
     | {T.LEADER_CHANGES: changes((0, 2, 9), (1, 2, 2), (2, 3, 3))},
     "silent_later": led(event(0, 1, 0, 0), event(0, 2, 10, 5), event(1, 1, 4, 4))
@@ -68,6 +78,9 @@ FOUND: Findings = {
     "in_flight_who_knows_how_much": {(UNCOMMITTED, 1, 10, 11)},
     "nobody_in_between": {(COMMITTED, 2, 4, 5), (UNCOMMITTED, 2, 5, 10)},
     "broker_0_in_between": {(COMMITTED, 2, 4, 5), (UNKNOWN, 2, 5, 10)},
+    "heard_of_later": {(COMMITTED, 2, 4, 5), (UNKNOWN, 2, 5, 10)},
+    "heard_by_then": {(COMMITTED, 2, 4, 5), (UNCOMMITTED, 2, 5, 10)},
+    "appended_before_the_first_line": {(UNCOMMITTED, 1, 8, 10)},
     "silent_before": {(COMMITTED, 2, 4, 5), (UNCOMMITTED, 2, 5, 10)},
     "silent_later": {(COMMITTED, 1, 4, 5), (UNCOMMITTED, 1, 5, 10)},
 }

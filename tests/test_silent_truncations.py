@@ -40,6 +40,7 @@ def own(*lines: list[Given]) -> dict[T.Table, Any]:
 
 
 LOADED = [said(5, "loaded_high_watermark", 2, 1)]
+DELETED = said(2, "log_deleted", -1, -1)
 # Leader 1 came to LEO 10 and HW 8; leader 2 begins with 6.
 SHORTER = (event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 6, 6))
 # Leader 2 begins uncleanly with 5; then 3 is elected, which was in its ISR.
@@ -95,6 +96,24 @@ HISTORIES: dict[str, dict[T.Table, Any]] = {
     "lost_as_it_ended": {
         **led(*SHORTER, isr=[1, 2]), T.TRUNCATIONS: [cut(2, 1, 9, 6, event_time=at(8), method="restart")],
     },
+    # What was cut before the log was known to be longer had grown again.
+    "cut_long_before": {
+        **led(event(1, 1, 0, 0), event(1, 2, 10, 8), event(2, 1, 6, 6)),
+        T.TRUNCATIONS: [cut(3, 0, 5, 2, event_time=at(3))],
+    },
+    "cut_in_that_epoch": {
+        **led(event(1, 1, 0, 0), event(1, 2, 10, 8), event(2, 1, 6, 6)),
+        T.TRUNCATIONS: [cut(3, 1, 5, 2, event_time=at(13))],
+    },
+    # A reassignment deletes a log, and another one begins it anew.
+    "deleted": own(follows(1, 0, 10, 8), [DELETED], follows(3, 1, 0, 0)),
+    "deleted_before": own(follows(1, 0, 9, 8), [DELETED], follows(3, 1, 10, 8), follows(4, 2, 5, 5)),
+    "deleted_leader": {
+        **led(*SHORTER, isr=[1, 2]), T.BROKER_STATEMENTS: [said(8, "log_deleted", -1, -1, 2)],
+    },
+    "deleted_long_before": {
+        **led(event(1, 1, 0, 0), event(1, 2, 10, 8), event(2, 1, 6, 6)), **own(follows(1, 0, 10, 8), [DELETED]),
+    },
     # Leader 9 of an epoch left no file: what happened under it nobody knows; before and after it that is no matter.
     "silent_between": {**SILENCE, T.LEADER_CHANGES: changes((1, 3, 9))},
     "silent_before": {
@@ -119,6 +138,9 @@ FOUND: Findings = {
     "cut_later": {("critical", 1, 2, 6, 8)},
     "another_cut": {("critical", 1, 2, 6, 8)},
     "lost_as_it_ended": {("critical", 1, 2, 6, 8)},
+    "cut_long_before": {("critical", 2, 3, 6, 8)},
+    "deleted_before": {("warning", 2, 3, 5, 8)},
+    "deleted_long_before": {("critical", 2, 3, 6, 8)},
     "silent_after": {("critical", 2, 3, 6, 8)},
     "silent_before": {("critical", 2, 3, 6, 8)},
 }
@@ -148,6 +170,8 @@ MUTANTS = (
     Mutant(LEADERS, ' & _is_later(F.col(f"{_HAD}.epoch"))', "", "a leader of a topic made again has lost its log"),
     Mutant(UNCUT, '(F.col("cut_to") <= F.col("leo")) & ', "", "a cut to more explains a log that is shorter"),
     Mutant(UNCUT, ' & (F.col("cut_at") <= F.col(C.EVENT_TIME))', "", "a later cut explains it"),
+    Mutant(UNCUT, " & is_since", "", "a cut of long ago explains it"),
+    Mutant(silent_cuts._deletions, "F.lit(True)", "F.lit(False)", "a log that is deleted goes on"),
     Mutant(UNCUT, ".where(F.col(C.METHOD) != Method.RESTART.value)", "", "a tail lost in a crash is told of"),
 )  # fmt: skip
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,11 +10,11 @@ import pytest
 from replay.views.states import leader_states
 from schemas import tables as T
 from schemas.functions import STATE_AT
-from tests.checked_rows import at, event, state
+from tests.checked_rows import Given, at, event, state
 from tests.frames import rows
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import Row, SparkSession
 
 pytestmark = pytest.mark.spark
 
@@ -28,16 +29,49 @@ STATES = (
 LED = (event(0, 1, 4, 4, event_time=at(1)), event(1, 1, 8, 6, event_time=at(3)))
 
 
+KILLED = {"role": "LEADER", "valid_to": at(3600)}
+AFTER_ONE_WAS_KILLED = (
+    state(1, 0, 1, 6, 4, valid_from=at(1), **KILLED), state(1, 0, 3, 6, 4, valid_from=at(3600), **KILLED),
+    state(1, 1, 1, 6, 4, valid_from=at(11), valid_to=at(3600)), state(1, 1, 9, 5, 5, valid_from=at(3600)),
+    state(2, 0, 1, 5, 4, valid_from=at(1), valid_to=at(11)), state(2, 1, 1, 5, 4, valid_from=at(11), role="LEADER"),
+)  # fmt: skip
+"""Leader 1 of epoch 0 dies, 2 leads, and an hour later 1 is started again."""
+LED_BY_TWO = (
+    event(0, 1, 6, 4), event(0, 3, 6, 4, event_type="RESTART", high_watermark_high=5, event_time=at(3600)),
+    event(1, 1, 5, 4),
+)  # fmt: skip
+
+
+def ask(spark: SparkSession, led: Sequence[Given], states: Sequence[Given], second: float) -> list[Row]:
+    """What `state_at` tells of a moment."""
+    leader_states(rows(spark, T.LEADER_TIMELINE, *led)).createOrReplaceTempView("leader_states")
+    rows(spark, T.REPLICA_TIMELINE, *states).createOrReplaceTempView(T.REPLICA_TIMELINE.name)
+    spark.sql(STATE_AT.sql)
+    return spark.sql(f"SELECT * FROM state_at(TIMESTAMP '{at(second).isoformat()}')").collect()  # noqa: S608 - our own
+
+
 @pytest.mark.parametrize(
     ("second", "found"),
     [(0.5, {}), (2, {2: 4, 3: 5}), (4, {2: 4, 3: 8}), (6, {2: 7, 3: 8})],
 )
 def test_each_replica_has_one_state(spark: SparkSession, second: float, found: dict[int, int]) -> None:
     """As `leader_states` has it: in the order of events, what is known holds until something later has begun."""
-    leader_states(rows(spark, T.LEADER_TIMELINE, *LED)).createOrReplaceTempView("leader_states")
-    rows(spark, T.REPLICA_TIMELINE, *STATES).createOrReplaceTempView(T.REPLICA_TIMELINE.name)
-    spark.sql(STATE_AT.sql)
-    told = spark.sql(f"SELECT * FROM state_at(TIMESTAMP '{at(second).isoformat()}')").collect()  # noqa: S608 - our own
+    told = ask(spark, LED, STATES, second)
 
     assert {row["replica_id"]: row["log_end_offset"] for row in told} == found
     assert len(told) == len(found)
+
+
+@pytest.mark.parametrize(
+    ("second", "roles", "leader"),
+    [(5, {1: "LEADER", 2: "FOLLOWER"}, (1, 0)), (20, {1: "FOLLOWER", 2: "LEADER"}, (2, 1)),
+     (4000, {1: "FOLLOWER", 2: "LEADER"}, (2, 1))],
+)  # fmt: skip
+def test_a_killed_leader_leads_no_more(
+    spark: SparkSession, second: float, roles: dict[int, str], leader: tuple[int, int]
+) -> None:
+    """Though that it was killed is known when it is started again, the next one leads meanwhile."""
+    told = ask(spark, LED_BY_TWO, AFTER_ONE_WAS_KILLED, second)
+
+    assert {row["replica_id"]: row["role"] for row in told} == roles
+    assert {(row["leader_id"], row["leader_epoch"]) for row in told} == {leader}

@@ -13,11 +13,10 @@ from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
 from replay.views.exposure import exposure
 from replay.views.flapping import isr_flapping
-from replay.views.positions import consumer_positions
 from replay.views.sources_found import sources_found
 from replay.views.states import leader_states
 from schemas import tables as T
-from tests.checked_rows import HERE, Given, at, event
+from tests.checked_rows import Given, at, event
 from tests.frames import rows
 
 pytestmark = pytest.mark.spark
@@ -37,14 +36,6 @@ def known(isr: list[int], remote: dict[int, int], limited_by: list[int], **more:
     """What a leader knew of the others."""
     return {
         "isr": isr, "maximal_isr": isr, "remote_log_end_offset": remote, "high_watermark_limited_by": limited_by, **more
-    }  # fmt: skip
-
-
-def consumed(second: float, offset: int, error: int = 0, isolation: int = 0) -> Given:
-    """A consumer's fetch from the leader of epoch 0."""
-    return {
-        **HERE, "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1, "client_id": "reader",
-        "fetch_offset": offset, "error_code": error, "isolation_level": isolation, "source_line": int(second * 10),
     }  # fmt: skip
 
 
@@ -164,6 +155,22 @@ def test_exposure_of_a_leaders_death(spark: SparkSession) -> None:
     assert lose(found["one_unheard", 1]) == (1, 1, None)
 
 
+def test_exposure_lasts_until_whatever_comes_next(spark: SparkSession) -> None:
+    """Be it a leader whose LEO no line tells; that one was killed is known long after the next has begun."""
+    first = event(0, 1, 10, 7, **known([1, 2], {2: 8}, [2]))
+    led = timeline(
+        spark,
+        unknown=[first, event(1, 1, -1, 7), event(1, 9, 12, 12)],
+        killed=[first, {**first, "event_seq": 2, "event_type": "RESTART", "event_time": at(3600)}, event(1, 1, 8, 8)],
+    )
+    found = exposure(led).orderBy("topic", "leader_epoch", "event_seq").collect()
+
+    assert [(row["topic"], row["valid_from"], row["valid_to"], row["record_seconds"]) for row in found[:4]] == [
+        ("killed", clock(1), clock(11), 20.0), ("killed", clock(11), clock(11), 0.0), ("killed", clock(11), None, None),
+        ("unknown", clock(1), clock(11), 20.0),
+    ]  # fmt: skip
+
+
 def test_flapping_is_clustered(spark: SparkSession) -> None:
     """One follower that leaves two partitions of one leader, of which one has it back."""
 
@@ -180,38 +187,6 @@ def test_flapping_is_clustered(spark: SparkSession) -> None:
     }  # fmt: skip
 
 
-def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
-    """Truncated, deleted, ahead of an old HW, ahead of one that went back; read_committed is held by the LSO.
-
-    Between the bounds of a HW nobody knows where a position is.
-    """
-    led = timeline(
-        spark,
-        ledger=[
-            event(0, 1, 10, 8, log_start_offset=2, last_stable_offset=5),
-            event(0, 5, 10, 6, log_start_offset=2, last_stable_offset=5),
-        ],
-        untold=[event(0, 1, 10, -1)],
-        of_unknown_end=[event(0, 1, -1, 8)],
-        between=[event(0, 1, 10, 4, high_watermark_high=6, exactness="bounded")],
-    )  # fmt: skip
-    asked = {0.5: 4, 1.5: 1, 2.0: 11, 2.5: 9, 3.0: 8, 5.5: 7, 6.0: 4}
-    fetches = rows(
-        spark, T.FETCH_EVENTS, *[consumed(second, offset) for second, offset in asked.items()],
-        consumed(7.0, 5, isolation=1), {**consumed(1.2, 4), "topic": "untold"},
-        {**consumed(9.0, 6), "topic": "of_unknown_end"},
-        *[{**consumed(8.0 + offset / 10, offset), "topic": "between"} for offset in (3, 5, 6, 7)],
-    )  # fmt: skip
-    found = consumer_positions(fetches, led).orderBy("event_time").collect()
-
-    assert [(row["position_is"], row["lag"]) for row in found] == [
-        ("UNKNOWN", None), ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3),
-        ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0), ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2),
-        ("BEHIND", 0), ("BEHIND", 1), ("UNKNOWN", -1), ("UNKNOWN", -2), ("BEYOND_HIGH_WATERMARK", -3),
-        ("BEHIND", 2),
-    ]  # fmt: skip
-
-
 def test_one_state_of_a_partition_at_any_moment(spark: SparkSession) -> None:
     """The clock of the next leader is ten seconds behind: what the first one still did is in force until it is past."""
     told = timeline(spark, skewed=[event(0, 1, 4, 4), event(0, 25, 6, 4), event(1, 1, 6, 5), event(1, 20, 7, 7)])
@@ -219,6 +194,21 @@ def test_one_state_of_a_partition_at_any_moment(spark: SparkSession) -> None:
 
     assert [(row["high_watermark"], row["valid_from"], row["valid_to"]) for row in states] == [
         (4, clock(1), clock(25)), (4, clock(25), clock(25)), (5, clock(25), clock(30)), (7, clock(30), None),
+    ]  # fmt: skip
+
+
+def test_a_killed_leader_is_none_until_it_is_started_again(spark: SparkSession) -> None:
+    """Its end has the time of the load; where nothing comes after it, that is all that is known."""
+    end = event(0, 3, 6, 4, event_type="RESTART", event_time=at(3600))
+    told = timeline(
+        spark, followed=[event(0, 1, 4, 4), end, event(1, 1, 6, 5), event(1, 20, 7, 7)], last=[event(0, 1, 4, 4), end]
+    )
+    states = leader_states(told).orderBy("topic", "leader_epoch", "event_seq").collect()
+
+    assert [(row["topic"], row["event_type"], row["valid_from"], row["valid_to"]) for row in states] == [
+        ("followed", "BECOME_LEADER", clock(1), clock(11)), ("followed", "RESTART", clock(11), clock(11)),
+        ("followed", "BECOME_LEADER", clock(11), clock(30)), ("followed", "FETCH", clock(30), None),
+        ("last", "BECOME_LEADER", clock(1), clock(3600)), ("last", "RESTART", clock(3600), None),
     ]  # fmt: skip
 
 

@@ -1,21 +1,33 @@
 -- U16. KIP-101 and KIP-279 as a table: by which rule were logs cut, how much of it had been committed, what parted ways?
 -- docs/guides/the-protocol-by-scenarios.md draws the same, and tidegauge what-if replays it under the other rule.
+-- Logs that parted stand beside the rule of their partition: 'none' if nothing was cut there, 'several' if by more rules.
 WITH cuts AS (
-    SELECT cluster_id, topic, topic_id, partition, method, count(*) AS cuts,
-           sum(greatest(from_offset - to_offset, 0)) AS records,
-           sum(greatest(least(from_offset, partition_high_watermark_before) - to_offset, 0)) AS committed
+    -- How long a log was before is not always told (-1): then at least what had been committed is gone from it.
+    SELECT *, coalesce(nullif(from_offset, -1), partition_high_watermark_before) AS cut_from FROM truncations
+),
+of_rules AS (
+    SELECT method, count(DISTINCT cluster_id, topic, topic_id, partition) AS partitions, count(*) AS cuts,
+           count_if(from_offset < 0) AS of_unknown_length,
+           sum(greatest(cut_from - to_offset, 0)) AS records_cut,
+           sum(greatest(least(cut_from, partition_high_watermark_before) - to_offset, 0)) AS committed_records_cut
+    FROM cuts
+    GROUP BY method
+),
+rules AS (
+    SELECT cluster_id, topic, topic_id, partition, if(count(DISTINCT method) > 1, 'several', max(method)) AS method
     FROM truncations
-    GROUP BY ALL
+    GROUP BY cluster_id, topic, topic_id, partition
 ),
 partings AS (
-    SELECT cluster_id, topic, topic_id, partition, count(*) AS divergences
+    SELECT coalesce(method, 'none') AS method, count(*) AS divergences
     FROM incidents
+    LEFT JOIN rules USING (cluster_id, topic, topic_id, partition)
     WHERE kind = 'LOG_DIVERGENCE'
     GROUP BY ALL
 )
-SELECT method, count(*) AS partitions, sum(cuts) AS cuts, sum(records) AS records_cut,
-       sum(committed) AS committed_records_cut, coalesce(sum(divergences), 0) AS divergences
-FROM cuts
-LEFT JOIN partings USING (cluster_id, topic, topic_id, partition)
-GROUP BY method
+SELECT method, coalesce(partitions, 0) AS partitions, coalesce(cuts, 0) AS cuts,
+       coalesce(of_unknown_length, 0) AS of_unknown_length, coalesce(records_cut, 0) AS records_cut,
+       coalesce(committed_records_cut, 0) AS committed_records_cut, coalesce(divergences, 0) AS divergences
+FROM of_rules
+FULL JOIN partings USING (method)
 ORDER BY committed_records_cut DESC, method

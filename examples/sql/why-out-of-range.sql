@@ -2,6 +2,7 @@
 SELECT client_id, topic, partition, event_time, fetch_offset, log_start_offset, log_end_offset, error_code, position_is,
        CASE position_is WHEN 'BEYOND_LOG_END' THEN 'the records were truncated: see what-was-lost'
                         WHEN 'BELOW_LOG_START' THEN 'the records were deleted: retention or DeleteRecords'
+                        WHEN 'UNKNOWN' THEN 'the capture does not tell'
                         ELSE 'neither: look at the client' END AS cause
 FROM consumer_positions
 WHERE error_code = 1 OR position_is IN ('BEYOND_LOG_END', 'BELOW_LOG_START')

@@ -7,12 +7,22 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay import names as N
 from replay.findings.finding import finding, members, text
 from replay.findings.session_gaps import session_gaps
+from replay.statements import is_of
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind, IncidentKind, Method, Severity
+from schemas.kinds import StatementKind as S
+
+_IN_SERVER_LOG = (
+    S.PROCESS_STARTING, S.PROCESS_STARTED, S.PROCESS_STOPPING, S.LOADED_HW, S.LOADED_LEO, S.LOADED_LOG_START,
+    S.TRUNCATED_TO, S.TRUNCATED_WITHOUT_EFFECT, S.TRUNCATION_TARGET, S.TRUNCATED_FULLY_AT, S.LOG_START_MOVED,
+    S.SEGMENT_ROLLED, S.SHRINKING_LEO, S.FETCHER_START, S.LOG_DELETED,
+)  # fmt: skip
+"""What a broker says in the file that a truncation would be in; roles are in state-change.log, and may be alone."""
 
 
 def contradictions(landed: Mapping[str, DataFrame], took_part: DataFrame, truncations: DataFrame) -> list[DataFrame]:
@@ -87,16 +97,17 @@ def strange_isr_members(landed: Mapping[str, DataFrame]) -> DataFrame:
 def offsets_gone_back(landed: Mapping[str, DataFrame], took_part: DataFrame, truncations: DataFrame) -> DataFrame:
     """One row per fall of a follower's LEO that no "Truncating to" line and no restart explains.
 
-    Only where the replica's own log is in the capture: it would say so (`UnifiedLog.truncateTo`, INFO).
+    Only where the replica's own log of that time is in the capture: it would say so (`UnifiedLog.truncateTo`, INFO).
     """
-    changes = landed[T.LEADER_CHANGES.name]
-    roles = (ChangeKind.BECOME_FOLLOWER.value, ChangeKind.BECOME_LEADER.value)
-    heard = changes.where(F.col(C.CHANGE_KIND).isin(*roles)).select(
-        C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.REPLICA_ID)
-    )
     unsaid = truncations.where(~F.col(C.IS_STATED) & (F.col(C.METHOD) != Method.RESTART.value))
+    # By the leader's clock it fell, by its own the replica writes.
+    is_told = (F.col("role_in") >= F.col(C.LEADER_EPOCH)) & (
+        F.col("logged_from") <= F.col(C.EVENT_TIME) + F.expr(N.CLOCKS_APART)
+    )
     rows = (
-        unsaid.join(heard.distinct(), [str(C.CLUSTER_ID), str(C.REPLICA_ID)], "left_semi")
+        unsaid.join(_last_roles(landed), C.on_partition(C.REPLICA_ID))
+        .join(_server_logs(landed), [str(C.CLUSTER_ID), str(C.REPLICA_ID)])
+        .where(is_told)
         .join(
             took_part.select(*C.on_partition(C.REPLICA_ID, C.LEADER_EPOCH)),
             C.on_partition(C.REPLICA_ID, C.LEADER_EPOCH),
@@ -111,3 +122,20 @@ def offsets_gone_back(landed: Mapping[str, DataFrame], took_part: DataFrame, tru
     offsets = (F.col(C.TO_OFFSET), F.col(C.FROM_OFFSET))
     kind = IncidentKind.OFFSET_WENT_BACK
     return finding(rows, kind, Severity.WARNING, evidence, replica_id=F.col(C.REPLICA_ID), offsets=offsets)
+
+
+def _last_roles(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per replica that says which role it took: `role_in`, the last leader epoch of which it does."""
+    roles = (ChangeKind.BECOME_FOLLOWER.value, ChangeKind.BECOME_LEADER.value)
+    told = landed[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND).isin(*roles))
+    return told.groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
+        F.max(C.LEADER_EPOCH).alias("role_in")
+    )
+
+
+def _server_logs(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per broker of whose server.log the capture has lines: `logged_from`, when the first of them is."""
+    told = landed[T.BROKER_STATEMENTS.name].where(is_of(*_IN_SERVER_LOG))
+    return told.groupBy(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
+        F.min(C.EVENT_TIME).alias("logged_from")
+    )

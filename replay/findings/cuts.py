@@ -83,9 +83,11 @@ def _findings(rows: DataFrame) -> DataFrame:
     start = F.col(C.TO_OFFSET)
     was_committed, is_gone = start < F.col(_COMMITTED_END), F.col(_GONE).isNotNull()
     is_held = F.col(_IS_LEADERS_OWN) | (F.col("leader_has_up_to") >= F.col(_COMMITTED_END))
+    # NULL where no line tells what the leader began with.
+    may_be_held = F.coalesce(is_held, F.lit(True))
     severity = (
         F.when(~was_committed, Severity.INFO.value)
-        .when(~is_gone & is_held, Severity.WARNING.value)
+        .when(~is_gone & may_be_held, Severity.WARNING.value)
         .otherwise(Severity.CRITICAL.value)
     )
     verdict = (
@@ -93,6 +95,7 @@ def _findings(rows: DataFrame) -> DataFrame:
         .when(is_gone, text("[{}, {}) of them are gone from the leader's log too", f"{_GONE}.start", f"{_GONE}.end"))
         .when(F.col(_IS_LEADERS_OWN), "the leader from which it had them still has them: they are fetched again")
         .when(is_held, "the leader began with those records: they are fetched again")
+        .when(is_held.isNull(), "no line tells what the leader began with")
         .otherwise(text("the leader began at {}: what lies beyond is gone from it too", "leader_has_up_to"))
     )
     evidence = F.concat(

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from replay.findings.finding import finding, members, text
 from replay.findings.silent_epochs import silent_epochs
 from replay.findings.spans import END_ISR, NUMBER, START_HW, START_ISR, START_LEO
-from replay.findings.unclean import IS_ELECTED_UNCLEANLY, IS_RECOVERING, holds, said_unclean
+from replay.findings.unclean import IS_ELECTED_UNCLEANLY, IS_RECOVERING, holds, said_unclean, uncleanly_elected
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
@@ -24,9 +24,10 @@ _IS_STATED = "is_said_unclean"
 def elections(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
     """One row per leader epoch after the partition's first, with `is_unclean`; `led` is `spans.spans`.
 
-    Metadata says it (`unclean`). Where nothing does (ZooKeeper), a leader that was in no ISR its predecessor
-    knew of, and begins as the ISR's only member, was elected uncleanly (`Election.leaderForOffline`: the ISR becomes
-    the leader alone). If a leader in between gave the capture no file, the ISR that it left is not known.
+    Metadata says it (`unclean`), of the first one too, and of one that no leader's line tells of. Where nothing does
+    (ZooKeeper), a leader that was in no ISR its predecessor knew of, and begins as the ISR's only member, was elected
+    uncleanly (`Election.leaderForOffline`: the ISR becomes the leader alone). If a leader in between gave the capture
+    no file, the ISR that it left is not known.
     """
     said = said_unclean(landed[T.METADATA_CHANGES.name], landed[T.LEADER_CHANGES.name])
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH, NUMBER)
@@ -48,11 +49,22 @@ def elections(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
     outside = F.when(is_heard, ~F.array_contains("isr_before", F.col(C.LEADER_ID)) & alone)
     # What was said within the epoch alone may be of an earlier election, but for one right after an epoch without it.
     may_be = F.coalesce("is_recovering_anew", F.lit(False)) | ~holds("isr_before", str(C.LEADER_ID))
-    return (
+    # NULL AND FALSE is FALSE: of what nothing was said nothing is denied.
+    by_epoch = F.when(F.col(IS_RECOVERING).isNotNull(), F.col(IS_RECOVERING) & may_be)
+    judged = (
         known.where(F.col(NUMBER) == 1)
-        .withColumn(_IS_STATED, F.coalesce(IS_ELECTED_UNCLEANLY, F.col(IS_RECOVERING) & may_be))
+        .withColumn(_IS_STATED, F.coalesce(IS_ELECTED_UNCLEANLY, by_epoch))
         .withColumn(IS_UNCLEAN, F.coalesce(_IS_STATED, outside))
-        .where(F.col("leader_before").isNotNull())
+        .where(F.col("leader_before").isNotNull() | F.coalesce(IS_ELECTED_UNCLEANLY, F.lit(False)))
+    )
+    return judged.unionByName(_unled(landed, led), allowMissingColumns=True)
+
+
+def _unled(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
+    """One row per leader epoch that metadata says an unclean election began, and no leader's line tells of."""
+    said = uncleanly_elected(landed[T.METADATA_CHANGES.name])
+    return said.join(led.select(*C.EPOCH_KEY), C.on_partition(C.LEADER_EPOCH), "left_anti").withColumns(
+        {_IS_STATED: F.lit(True), IS_UNCLEAN: F.lit(True)}
     )
 
 
@@ -60,10 +72,12 @@ def unclean_elections(elected: DataFrame) -> DataFrame:
     """One row per unclean election; it need not have lost anything."""
     how = F.when(F.col(_IS_STATED), "metadata says so").otherwise("inferred: no line says how it was elected")
     joining = F.when(holds("isr_before", str(C.LEADER_ID)), " with it, for it was to join").otherwise("")
+    known = text(", which leader {} knew as {}{}", "leader_before", members("isr_before"), joining)
+    began = text("it began at {}, HW {}", START_LEO, START_HW)
     evidence = text(
-        "leader {} of epoch {} was elected from outside the ISR, which leader {} knew as {}{}; it began at {}, HW {};"
-        " {}",
-        C.LEADER_ID, C.LEADER_EPOCH, "leader_before", members("isr_before"), joining, START_LEO, START_HW, how,
+        "leader {} of epoch {} was elected from outside the ISR{}; {}; {}",
+        C.LEADER_ID, C.LEADER_EPOCH, F.when(F.col("leader_before").isNotNull(), known).otherwise(""),
+        F.when(F.col(START_HW).isNotNull(), began).otherwise("no line tells what it began with"), how,
     )  # fmt: skip
     rows = elected.where(IS_UNCLEAN).withColumn(C.ENDED_AT, F.lit(None))
     return finding(rows, IncidentKind.UNCLEAN_ELECTION, Severity.CRITICAL, evidence, replica_id=F.col(C.LEADER_ID))

@@ -13,11 +13,19 @@ from schemas.kinds import EventType, IncidentKind, Severity
 _BEFORE = "isr_before"
 
 
+def _of_the_living(leader_timeline: DataFrame) -> DataFrame:
+    """Return the events without the ends of killed processes, which have the time at which they are started again.
+
+    An ISR that is inferred (up to 2.7) is for that time, at which another has long been the leader's.
+    """
+    return leader_timeline.where(F.col(C.EVENT_TYPE) != EventType.RESTART.value)
+
+
 def isr_steps(leader_timeline: DataFrame) -> DataFrame:
     """One row per change of the committed ISR as leaders knew it, with `isr_before`, elections' changes included."""
     # Between lines that tell of it an ISR stays; one that is inferred is another after any event.
     told = F.col(C.EVENT_TYPE).isin(EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value)
-    known = leader_timeline.where(F.col(C.ISR).isNotNull() & (told | F.col(C.IS_ISR_INFERRED))).select(
+    known = _of_the_living(leader_timeline).where(F.col(C.ISR).isNotNull() & (told | F.col(C.IS_ISR_INFERRED))).select(
         *C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET,
         C.HIGH_WATERMARK, F.array_sort(C.ISR).alias(C.ISR),
     )  # fmt: skip
@@ -85,7 +93,7 @@ def _expanded(moves: DataFrame) -> DataFrame:
 
 def times_under_min_isr(leader_timeline: DataFrame) -> DataFrame:
     """One row per stretch in which the committed ISR was smaller than the effective min.insync.replicas."""
-    rows = leader_timeline.where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
+    rows = _of_the_living(leader_timeline).where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
     is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(timeline()).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
     changes = rows.withColumn("is_change", is_change).where("is_change")
     stretches = changes.withColumns(

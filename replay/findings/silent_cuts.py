@@ -15,11 +15,12 @@ from replay.findings.contacts import HELD_UP_TO
 from replay.findings.finding import finding, text
 from replay.findings.silent_epochs import silent_epochs
 from replay.findings.spans import END_ISR, NUMBER, START_LEO
+from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
 from replay.states.told_replicas import points
-from replay.windows import FIRST
+from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import IncidentKind, Method, Severity
+from schemas.kinds import IncidentKind, Method, Severity, StatementKind
 
 _HAD = "had"
 """struct<hw,epoch>: up to where the log had held committed records before, and the leader epoch in which."""
@@ -33,7 +34,9 @@ def silent_truncations(
     Of a leader that is a leader's HW (`led` is `spans.spans`), of another replica its own. Without topic ids a
     topic that was made again begins at epoch 0 again: an epoch must have passed.
     """
-    told = points(landed[T.BROKER_STATEMENTS.name]).withColumn(C.EVENT_TIME, F.timestamp_micros("us"))
+    statements = landed[T.BROKER_STATEMENTS.name]
+    said = points(statements).unionByName(_deletions(statements), allowMissingColumns=True)
+    told = said.withColumn(C.EVENT_TIME, F.timestamp_micros("us"))
     own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, -1)
     # A cut begins a new log, as it were: what the log had before it does not count.
     marked = told.withColumn("cuts", F.coalesce(F.sum(F.col("is_cut").cast("int")).over(own), F.lit(0)))
@@ -53,6 +56,20 @@ def silent_truncations(
 
 
 _FOUND = (*C.REPLICA_KEY, C.LEADER_EPOCH, C.CAPTURE_ID, C.EVENT_TIME, "leo", _HAD, "as_leader", "why")
+
+
+def _deletions(statements: DataFrame) -> DataFrame:
+    """One row per log that was deleted, as `points` has a cut to nothing: a reassignment may begin it anew.
+
+    Its leader epoch is that of the replica's role before, where a line tells of one.
+    """
+    own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, NOW)
+    epoch = F.last(F.when(is_of(*ROLE_LEOS, *ROLE_HWS), F.col(C.LEADER_EPOCH)), ignorenulls=True).over(own)
+    told = statements.where(is_of(*ROLE_LEOS, *ROLE_HWS, StatementKind.LOG_DELETED)).select(
+        *C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), *C.LINE, C.KIND, C.LEADER_EPOCH,
+        F.unix_micros(C.EVENT_TIME).alias("us"), F.lit(True).alias("is_cut"), F.lit(0).cast("bigint").alias("leo"),
+    )  # fmt: skip
+    return told.withColumn(C.LEADER_EPOCH, epoch).where(is_of(StatementKind.LOG_DELETED)).drop(C.KIND)
 
 
 def _is_later(epoch: Column) -> Column:
@@ -98,15 +115,18 @@ def _leaders(led: DataFrame, took_part: DataFrame, silent: DataFrame) -> DataFra
 
 
 def _uncut(began: DataFrame, marked: DataFrame, truncations: DataFrame) -> DataFrame:
-    """Return the leaders whose log nothing tells was cut to where it began: no line, and no fetch."""
-    stated = marked.where("is_cut").select(
-        *C.REPLICA_KEY, F.col("leo").alias("cut_to"), F.col(C.EVENT_TIME).alias("cut_at")
-    )
+    """Return the leaders whose log nothing tells was cut to where it began: no line, and no fetch.
+
+    What was cut in an epoch before the one in which the log was known to be longer had grown again.
+    """
+    cut = (F.col(C.EVENT_TIME).alias("cut_at"), F.col(C.LEADER_EPOCH).alias("cut_in"))
+    stated = marked.where("is_cut").select(*C.REPLICA_KEY, F.col("leo").alias("cut_to"), *cut)
     rebuilt = truncations.where(F.col(C.METHOD) != Method.RESTART.value).select(
-        *C.REPLICA_KEY, F.col(C.TO_OFFSET).alias("cut_to"), F.col(C.EVENT_TIME).alias("cut_at")
+        *C.REPLICA_KEY, F.col(C.TO_OFFSET).alias("cut_to"), *cut
     )
+    is_since = F.coalesce(F.col("cut_in") >= F.col(f"{_HAD}.epoch"), F.lit(True))
     explained = began.join(stated.unionByName(rebuilt), C.on_partition(C.REPLICA_ID)).where(
-        (F.col("cut_to") <= F.col("leo")) & (F.col("cut_at") <= F.col(C.EVENT_TIME))
+        (F.col("cut_to") <= F.col("leo")) & (F.col("cut_at") <= F.col(C.EVENT_TIME)) & is_since
     )
     key = C.on_partition(C.REPLICA_ID, C.LEADER_EPOCH)
     return began.join(explained.select(*key), key, "left_anti")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.states.begins import begins
@@ -30,18 +30,20 @@ END_ISR = "end_isr"
 REQUESTS = "requests"
 """bigint: appends and fetches of the leadership that the capture shows."""
 SPAN = (*C.EPOCH_KEY, NUMBER)
-_LAST_SEQ = "last_seq"
-"""bigint: event_seq of its last event."""
+_LAST_SEQ, _LAST_ACTIVE = "last_seq", "last_active"
+"""bigint: event_seq of its last event, and of the last that is not the end of its process."""
 
 
 def spans(leader_timeline: DataFrame) -> DataFrame:
     """One row per leadership: `SPAN`, capture_id, leader_id, started_at and what its columns above say."""
     numbered = _numbered(leader_timeline)
     at_begin = numbered.where(begins()).groupBy(*SPAN).agg(F.max(C.ISR).alias(START_ISR))
+    # A process that was killed ends as it is started again: by then an ISR that is inferred (up to 2.7) is nobody's.
+    reached = _reached(numbered).withColumn(_LAST_SEQ, F.coalesce(_LAST_ACTIVE, _LAST_SEQ)).drop(_LAST_ACTIVE)
     # Its last event is one row of each leadership: what that shows of the ISR is looked up.
     ended = leader_timeline.select(
         *C.EPOCH_KEY, F.col(C.EVENT_SEQ).alias(_LAST_SEQ), F.coalesce(C.MAXIMAL_ISR, C.ISR).alias(END_ISR)
-    ).join(F.broadcast(_reached(numbered)), [*map(str, C.EPOCH_KEY), _LAST_SEQ])  # fmt: skip
+    ).join(F.broadcast(reached), [*map(str, C.EPOCH_KEY), _LAST_SEQ])  # fmt: skip
     return ended.drop(_LAST_SEQ).join(F.broadcast(at_begin), [*map(str, SPAN)], "left")
 
 
@@ -52,16 +54,15 @@ def _reached(numbered: DataFrame) -> DataFrame:
     """
     begin = begins()
     is_request = F.col(C.EVENT_TYPE).isin(EventType.APPEND.value, EventType.FETCH.value)
-    known_leo = begin & (F.col(C.LOG_END_OFFSET) >= 0)
     greatest = {
-        # Of a bounded LEO the high bound: what lies between the bounds may be in the log.
-        START_LEO: F.when(known_leo, F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH)),
+        START_LEO: F.when(begin & (F.col(C.LOG_END_OFFSET) >= 0), _begun_with()),
         START_HW: F.when(begin, F.col(C.HIGH_WATERMARK)),
         END_LEO: F.col(C.LOG_END_OFFSET),
         C.HIGH_WATERMARK: F.col(C.HIGH_WATERMARK),
         C.HIGH_WATERMARK_HIGH: F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH),
         C.LOG_START_OFFSET: F.col(C.LOG_START_OFFSET),
         _LAST_SEQ: F.col(C.EVENT_SEQ),
+        _LAST_ACTIVE: F.when(F.col(C.EVENT_TYPE) != EventType.RESTART.value, F.col(C.EVENT_SEQ)),
     }
     of_capture = numbered.groupBy(*SPAN, C.CAPTURE_ID).agg(
         F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),
@@ -77,6 +78,17 @@ def _reached(numbered: DataFrame) -> DataFrame:
         F.sum(REQUESTS).alias(REQUESTS),
         *[F.max(name).alias(name) for name in greatest],
     )
+
+
+def _begun_with() -> Column:
+    """Return the LEO that a leadership begins with, of the row of its begin.
+
+    Its line states it: what may have been appended before the next line, so the high bound, it had not begun with. In
+    silence, where no row has a LSO, that bound is all there is: what lies between may be in the log.
+    """
+    is_silent = (F.col(C.HIGH_WATERMARK) >= 0) & (F.col(C.LAST_STABLE_OFFSET) < 0)
+    longest = F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH)
+    return F.when(is_silent, longest).otherwise(F.col(C.LOG_END_OFFSET))
 
 
 def at_both_ends(leader_timeline: DataFrame) -> DataFrame:

@@ -23,17 +23,26 @@ def said_unclean(metadata: DataFrame, changes: DataFrame) -> DataFrame:
     flags = [rows.select(*C.EPOCH_KEY, C.IS_UNCLEAN) for rows in (metadata, changes)]
     told = flags[0].unionByName(flags[1]).where(F.col(C.IS_UNCLEAN).isNotNull())
     by_epoch = told.groupBy(*C.EPOCH_KEY).agg(F.bool_or(C.IS_UNCLEAN).alias(IS_RECOVERING))
-    return by_epoch.join(_by_records(metadata), C.on_partition(C.LEADER_EPOCH), "left")
+    by_record = _by_records(metadata).select(*C.EPOCH_KEY, IS_ELECTED_UNCLEANLY)
+    return by_epoch.join(by_record, C.on_partition(C.LEADER_EPOCH), "left")
+
+
+def uncleanly_elected(metadata: DataFrame) -> DataFrame:
+    """One row per leader epoch of which the records say that its election was unclean: leader, started_at, capture."""
+    return _by_records(metadata).where(IS_ELECTED_UNCLEANLY)
 
 
 def _by_records(metadata: DataFrame) -> DataFrame:
     """One row per epoch with a leader, by the first record of it that names the leader."""
     # Dumps of several deliveries have the same record.
-    record = F.max(F.struct(C.IS_UNCLEAN, C.ISR, C.LEADER_ID)).alias("record")
+    record = F.max(F.struct(C.IS_UNCLEAN, C.ISR, C.LEADER_ID, C.EVENT_TIME, C.CAPTURE_ID)).alias("record")
     records = metadata.where(F.col(C.LEADER_EPOCH) >= 0).groupBy(*C.EPOCH_KEY, C.PARTITION_EPOCH).agg(record)
     judged = records.select(*C.EPOCH_KEY, C.PARTITION_EPOCH, "record.*").withColumn(IS_ELECTED_UNCLEANLY, _is_unclean())
-    first = F.min(F.struct(C.PARTITION_EPOCH, IS_ELECTED_UNCLEANLY))[IS_ELECTED_UNCLEANLY]
-    return judged.where(F.col(C.LEADER_ID) >= 0).groupBy(*C.EPOCH_KEY).agg(first.alias(IS_ELECTED_UNCLEANLY))
+    told = F.struct(
+        C.PARTITION_EPOCH, IS_ELECTED_UNCLEANLY, C.LEADER_ID, F.col(C.EVENT_TIME).alias(C.STARTED_AT), C.CAPTURE_ID
+    )
+    first = judged.where(F.col(C.LEADER_ID) >= 0).groupBy(*C.EPOCH_KEY).agg(F.min(told).alias("first"))
+    return first.select(*C.EPOCH_KEY, "first.*").drop(C.PARTITION_EPOCH)
 
 
 def _is_unclean() -> Column:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.views.states import begun_at
 from replay.windows import timeline
 from schemas import columns as C
 
@@ -26,12 +27,14 @@ def exposure(leader_timeline: DataFrame) -> DataFrame:
     members = F.filter(heard, lambda it: F.array_contains(C.ISR, it["key"]))
     unheard = F.array_except(F.array_except(C.ISR, F.array(C.LEADER_ID)), F.map_keys(F.map_from_entries(heard)))
     single = _past(F.array_max(_leos(heard)))
-    until = F.lead(C.EVENT_TIME).over(timeline())
-    lasted = (F.unix_micros(until) - F.unix_micros(C.EVENT_TIME)) / 1_000_000
-    return leader_timeline.where(leo >= 0).select(
+    # What comes next ends a state, be its own LEO known or not.
+    dated = leader_timeline.withColumn(C.VALID_FROM, begun_at()).withColumn(
+        C.VALID_TO, F.lead(C.VALID_FROM).over(timeline())
+    )
+    lasted = (F.unix_micros(C.VALID_TO) - F.unix_micros(C.VALID_FROM)) / 1_000_000
+    return dated.where(leo >= 0).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID,
-        F.col(C.EVENT_TIME).alias(C.VALID_FROM), until.alias(C.VALID_TO),
-        leo, C.HIGH_WATERMARK, C.ISR,
+        C.VALID_FROM, C.VALID_TO, leo, C.HIGH_WATERMARK, C.ISR,
         single.alias("single_copy_records"),
         F.when(F.size(unheard) == 0, _past(F.array_min(_leos(members)))).alias("could_lose"),
         _past(F.array_max(_leos(members))).alias("would_lose"),

@@ -11,7 +11,7 @@ from schemas import columns as C
 from schemas.answers import Position
 
 _STATE = (C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET, C.LOG_START_OFFSET)
-_HIGH = C.HIGH_WATERMARK_HIGH
+_HIGH, _LEO_HIGH = C.HIGH_WATERMARK_HIGH, C.LOG_END_OFFSET_HIGH
 _HIGHEST = "highest_high_watermark"
 
 
@@ -33,7 +33,7 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
         C.EVENT_TIME,
         C.EVENT_SEQ,
         F.lit(0).alias("is_fetch"),
-        F.struct(*_STATE, _HIGH).alias("had"),
+        F.struct(*_STATE, _HIGH, _LEO_HIGH).alias("had"),
     )
     in_order = (
         Window.partitionBy(*C.PARTITION_KEY)
@@ -55,11 +55,16 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
 
 def _position() -> Column:
     """Return where a position lies: OFFSET_OUT_OF_RANGE has two causes, and a negative lag two others."""
-    offset, hw = F.col(C.FETCH_OFFSET), F.col(C.HIGH_WATERMARK)
+    offset, hw, leo = F.col(C.FETCH_OFFSET), F.col(C.HIGH_WATERMARK), F.col(C.LOG_END_OFFSET)
+    longest = F.greatest(leo, _LEO_HIGH)
+    # At the low bound it is at the end, or behind it; between the bounds behind it, at it, or beyond.
+    is_between = (offset >= hw) & (offset <= F.col(_HIGH)) & (hw < F.col(_HIGH))
+    is_past_low_end = (leo >= 0) & (offset > leo)
     places = (
-        (hw.isNull() | (hw < 0) | ((offset > hw) & (offset <= F.col(_HIGH))), Position.UNKNOWN),
+        (hw.isNull() | (hw < 0) | is_between, Position.UNKNOWN),
         (offset < F.col(C.LOG_START_OFFSET), Position.BELOW_LOG_START),
-        ((F.col(C.LOG_END_OFFSET) >= 0) & (offset > F.col(C.LOG_END_OFFSET)), Position.BEYOND_LOG_END),
+        (is_past_low_end & (offset <= longest), Position.UNKNOWN),
+        (is_past_low_end, Position.BEYOND_LOG_END),
         ((offset > hw) & (F.col(_HIGHEST) >= offset), Position.BEYOND_REGRESSED_HIGH_WATERMARK),
         (offset > hw, Position.BEYOND_HIGH_WATERMARK),
         (offset == hw, Position.AT_END),

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.windows import FIRST, NOW, timeline
 from schemas import columns as C
+from schemas.kinds import EventType
+
+
+def begun_at() -> Column:
+    """Return when an event began to tell of its partition: of a killed leader's end no later than what came next.
+
+    That it ended is known when it is started again, hours after the next leader began maybe (docs/adr/0014).
+    """
+    at, following = F.col(C.EVENT_TIME), F.lead(C.EVENT_TIME).over(timeline())
+    return F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.least(at, following)).otherwise(at)
 
 
 def leader_states(leader_timeline: DataFrame) -> DataFrame:
@@ -15,8 +25,8 @@ def leader_states(leader_timeline: DataFrame) -> DataFrame:
     At any moment one row of a partition is in force: where clocks of two leaders overlap, the later leader's begins no
     earlier than what came before it in the order of events, and what it overtakes is in force for no time.
     """
-    since = F.max(C.EVENT_TIME).over(timeline().rowsBetween(FIRST, NOW))
-    dated = leader_timeline.withColumn(C.VALID_FROM, since)
+    begun = leader_timeline.withColumn("begun", begun_at())
+    dated = begun.withColumn(C.VALID_FROM, F.max("begun").over(timeline().rowsBetween(FIRST, NOW)))
     return dated.withColumn(C.VALID_TO, F.lead(C.VALID_FROM).over(timeline())).select(
         *C.PARTITION_KEY, C.VALID_FROM, C.VALID_TO, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TYPE, C.LEADER_ID,
         C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, C.ISR, C.MIN_ISR, C.IS_UNDER_MIN_ISR, C.HIGH_WATERMARK,

@@ -37,19 +37,24 @@ def as_if(landed: Mapping[str, DataFrame], min_isr: int | None = None) -> dict[s
         T.BROKER_STATEMENTS.name: statements.where(F.col(C.KIND) != StatementKind.BECAME_LEADER_HW.value),
     }
     if min_isr is not None:
-        changed[T.SETTINGS.name] = _with_min_isr(landed[T.SETTINGS.name], statements, min_isr)
+        changed[T.SETTINGS.name] = _with_min_isr(landed, min_isr)
     return changed
 
 
-def _with_min_isr(settings: DataFrame, statements: DataFrame, min_isr: int) -> DataFrame:
+_EVENTS = (T.LEADER_CHANGES, T.METADATA_CHANGES, T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.BROKER_STATEMENTS)
+"""Each tells of clusters: a capture may have any of them alone."""
+
+
+def _with_min_isr(landed: Mapping[str, DataFrame], min_isr: int) -> DataFrame:
     """Return the settings with one min.insync.replicas for every cluster and topic."""
-    clusters = statements.select(C.CLUSTER_ID).distinct()
+    of_each = [landed[table.name].select(C.CLUSTER_ID).distinct() for table in _EVENTS]
+    clusters = reduce(DataFrame.unionByName, of_each).distinct()
     given: dict[str, Column] = {
         C.BROKER_ID: F.lit(NO_REPLICA), C.TOPIC: F.lit(""), C.NAME: F.lit(MIN_ISR_SETTING),
         C.VALUE: F.lit(str(min_isr)), C.CAPTURE_ID: F.lit(""),
     }  # fmt: skip
     unsaid: dict[str, Column] = {c: F.lit(None) for c in T.SETTINGS.columns if c not in (*given, C.CLUSTER_ID)}
-    others = settings.where(F.col(C.NAME) != MIN_ISR_SETTING)
+    others = landed[T.SETTINGS.name].where(F.col(C.NAME) != MIN_ISR_SETTING)
     return T.SETTINGS.conform(others).unionByName(T.SETTINGS.conform(clusters.withColumns({**given, **unsaid})))
 
 

@@ -74,7 +74,9 @@ def _next(state: Column, step: Column, rule: Truncation) -> Column:
     after = state
     for kind, then in by_kind.items():
         after = F.when((step["kind"] == kind) & own.isNotNull(), let(own, then)).otherwise(after)
-    after = F.when((step["kind"] == REACHED) & own.isNull(), _first_reached(state, step)).otherwise(after)
+    # Of a follower whose leader nothing tells of, nothing is known either.
+    is_first = (step["kind"] == REACHED) & own.isNull() & state["last"].isNotNull()
+    after = F.when(is_first, _first_reached(state, step)).otherwise(after)
     return F.when(step["kind"] == LEADS, _led(state, step, own)).otherwise(after).cast(_STATE)
 
 

@@ -1,0 +1,72 @@
+"""Where consumers' positions lie in their leader's log, on literal rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from replay.views.positions import consumer_positions
+from schemas import tables as T
+from tests.checked_rows import HERE, Given, at, event
+from tests.frames import rows
+
+pytestmark = pytest.mark.spark
+
+
+def consumed(second: float, offset: int, error: int = 0, isolation: int = 0) -> Given:
+    """A consumer's fetch from the leader of epoch 0."""
+    return {
+        **HERE, "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1, "client_id": "reader",
+        "fetch_offset": offset, "error_code": error, "isolation_level": isolation, "source_line": int(second * 10),
+    }  # fmt: skip
+
+
+def timeline(spark: SparkSession, histories: Mapping[str, Sequence[Given]]) -> DataFrame:
+    """Leaders' events, a topic a history."""
+    told = [{**row, "topic": topic} for topic, history in histories.items() for row in history]
+    return rows(spark, T.LEADER_TIMELINE, *told)
+
+
+def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
+    """Truncated, deleted, ahead of an old HW, ahead of one that went back; read_committed is held by the LSO."""
+    led = {
+        "ledger": [
+            event(0, 1, 10, 8, log_start_offset=2, last_stable_offset=5),
+            event(0, 5, 10, 6, log_start_offset=2, last_stable_offset=5),
+        ],
+        "untold": [event(0, 1, 10, -1)],
+        "of_unknown_end": [event(0, 1, -1, 8)],
+    }  # fmt: skip
+    asked = {0.5: 4, 1.5: 1, 2.0: 11, 2.5: 9, 3.0: 8, 5.5: 7, 6.0: 4}
+    fetches = rows(
+        spark, T.FETCH_EVENTS, *[consumed(second, offset) for second, offset in asked.items()],
+        consumed(7.0, 5, isolation=1), {**consumed(1.2, 4), "topic": "untold"},
+        {**consumed(9.0, 6), "topic": "of_unknown_end"},
+    )  # fmt: skip
+    found = consumer_positions(fetches, timeline(spark, led)).orderBy("event_time").collect()
+
+    assert [(row["position_is"], row["lag"]) for row in found] == [
+        ("UNKNOWN", None), ("UNKNOWN", None), ("BELOW_LOG_START", 7), ("BEYOND_LOG_END", -3),
+        ("BEYOND_HIGH_WATERMARK", -1), ("AT_END", 0), ("BEYOND_REGRESSED_HIGH_WATERMARK", -1), ("BEHIND", 2),
+        ("BEHIND", 0), ("BEHIND", 2),
+    ]  # fmt: skip
+
+
+def test_between_bounds_nobody_knows_where_a_position_is(spark: SparkSession) -> None:
+    """Of the HW: from its low bound on, at which it may be at the end or behind. Of the LEO: past the low one."""
+    led = {
+        "hw": [event(0, 1, 10, 4, high_watermark_high=6, exactness="bounded")],
+        "leo": [event(0, 1, 100, 90, log_end_offset_high=150)],
+    }
+    asked = {"hw": (3, 4, 5, 6, 7), "leo": (90, 100, 120, 150, 151)}
+    fetches = [{**consumed(2, offset), "topic": topic} for topic, offsets in asked.items() for offset in offsets]
+    found = consumer_positions(rows(spark, T.FETCH_EVENTS, *fetches), timeline(spark, led))
+    told = {(row["topic"], row["fetch_offset"]): row["position_is"] for row in found.collect()}
+
+    assert told == {
+        ("hw", 3): "BEHIND", ("hw", 4): "UNKNOWN", ("hw", 5): "UNKNOWN", ("hw", 6): "UNKNOWN",
+        ("hw", 7): "BEYOND_HIGH_WATERMARK", ("leo", 90): "AT_END", ("leo", 100): "BEYOND_HIGH_WATERMARK",
+        ("leo", 120): "UNKNOWN", ("leo", 150): "UNKNOWN", ("leo", 151): "BEYOND_LOG_END",
+    }  # fmt: skip

@@ -1,0 +1,88 @@
+"""Files of examples/sql where something is not known, or is told of more than one epoch, topic or rule."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from replay.views.positions import consumer_positions
+from schemas import tables as T
+from tests.checked_rows import HERE, Given, at, event, found
+from tests.frames import rows
+from tests.incident_histories import cut
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import Row, SparkSession
+
+pytestmark = pytest.mark.spark
+
+COOKBOOK = Path(__file__).parent.parent / "examples" / "sql"
+
+
+def ask(spark: SparkSession, name: str, **given: Sequence[Given]) -> list[Row]:
+    """The answers of a file of the cookbook, of these rows alone."""
+    for table in (T.LEADER_TIMELINE, T.INCIDENTS, T.TRUNCATIONS):
+        rows(spark, table, *given.get(table.name, ())).createOrReplaceTempView(table.name)
+    return spark.sql((COOKBOOK / f"{name}.sql").read_text(encoding="utf-8")).collect()
+
+
+def cut_of(topic: str, method: str, begin: int, end: int) -> Given:
+    """A truncation of replica 1, below the partition's HW of 8."""
+    more = {"method": method, "partition_high_watermark_before": 8, "event_time": at(begin)}
+    return {**HERE, **cut(1, 1, begin, end, **more), "topic": topic}
+
+
+def test_a_high_watermark_that_is_not_known_went_nowhere(spark: SparkSession) -> None:
+    """Neither down to -1 nor up from it: what was known before it counts."""
+    told = [event(0, 1, 5, 5), event(1, 1, 5, -1), event(2, 1, 5, 4), event(2, 2, 5, -1), event(2, 3, 5, 4)]
+    went_back = ask(spark, "high-watermark-that-went-back", leader_timeline=told)
+
+    assert [(row["leader_epoch"], row["event_seq"], row["before_it"]) for row in went_back] == [(2, 1, 5)]
+
+
+def test_the_first_fetch_after_is_of_the_first_epoch(spark: SparkSession) -> None:
+    """The numbers of events begin anew with each; and a topic that was made again is another one."""
+
+    def fetched(epoch: int, seq: int, leo: int, **more: Any) -> Given:
+        return event(epoch, seq, leo, 0, event_type="FETCH", replica_id=2, remote_log_end_offset={2: 1}, **more)
+
+    left = {**found("ISR_SHRUNK", epoch=0), "replica_id": 2, "started_at": at(1), "ended_at": at(60)}
+    again = {"topic_id": "again"}
+    answers = ask(
+        spark, "way-back-into-the-isr", incidents=[left, {**left, **again}],
+        leader_timeline=[fetched(0, 9, 8), fetched(1, 2, 20), fetched(0, 9, 5, **again)],
+    )  # fmt: skip
+
+    assert sorted(row["records_behind_then"] for row in answers) == [4, 7]
+
+
+def test_each_parting_stands_beside_one_rule(spark: SparkSession) -> None:
+    """Of a partition where nothing was cut too; of a log of unknown length what was committed is gone at least."""
+    parted = [{**found("LOG_DIVERGENCE"), "topic": topic} for topic in ("of_both", "of_one", "of_none")]
+    answers = ask(
+        spark, "rules-of-truncation", incidents=parted,
+        truncations=[
+            cut_of("of_both", "high_watermark", 9, 7), cut_of("of_both", "leader_epoch", 10, 9),
+            cut_of("of_one", "high_watermark", -1, 6),
+        ],
+    )  # fmt: skip
+    told = {row["method"]: tuple(row)[1:] for row in answers}
+
+    assert told == {
+        "high_watermark": (2, 2, 1, 4, 3, 1), "leader_epoch": (1, 1, 0, 1, 0, 0), "none": (0, 0, 0, 0, 0, 1),
+        "several": (0, 0, 0, 0, 0, 1),
+    }  # fmt: skip
+
+
+def test_what_is_not_told_is_not_the_clients_fault(spark: SparkSession) -> None:
+    """A fetch that was out of range of a leader of which nothing is known."""
+    asked = {"leader_epoch": 0, "broker_id": 1, "event_time": at(2), "replica_id": -1, "error_code": 1}
+    refused = rows(spark, T.FETCH_EVENTS, {**HERE, **asked, "fetch_offset": 7, "isolation_level": 0})
+    consumer_positions(refused, rows(spark, T.LEADER_TIMELINE)).createOrReplaceTempView("consumer_positions")
+    (answer,) = ask(spark, "why-out-of-range")
+
+    assert (answer["position_is"], answer["cause"]) == ("UNKNOWN", "the capture does not tell")

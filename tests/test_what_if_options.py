@@ -1,0 +1,81 @@
+"""What `what-if` takes to be otherwise, for real: on a story that was landed and rebuilt, and where little is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from jobs.cli import main
+from jobs.deliveries import landed_events
+from jobs.reconstruct_timelines import write_timelines
+from jobs.warehouse import Warehouse
+from replay.profile import Truncation
+from replay.what_if.high_watermark import as_if
+from replay.what_if.steps import LEADS, REACHED, STEP
+from replay.what_if.truncation import what_if
+from schemas import tables as T
+from tests.checked_rows import HERE, Given, appended, became_leader, fetched, partition_record, stated_start
+from tests.checked_warehouse import land
+from tests.engine import landed_from
+from tests.story import SCENARIOS, load
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.spark
+
+STORY = "under_min_isr_the_hw_stands"
+
+
+@pytest.mark.long
+@pytest.mark.delta
+def test_the_options_are_taken(spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """While the ISR is too small the HW goes on: by a lower min ISR, without the gate; one rule of truncation alone."""
+    warehouse = Warehouse(spark, str(tmp_path / "lake"))
+    land(warehouse, STORY, load(SCENARIOS / f"{STORY}.txt").landing, "first")
+    write_timelines(warehouse, STORY, landed_events(warehouse, STORY))
+    options = ["--min-isr", "1", "--no-min-isr-gate", "--truncation", "leader_epoch"]
+
+    assert main(["what-if", "--warehouse", warehouse.path, *options]) == 0
+    said = "min_isr=1 min_isr_gate=False"
+    assert said in capsys.readouterr().out
+    timeline = warehouse.read(T.WHAT_IF_TIMELINE).orderBy("event_seq").collect()
+    assert [(row["what_if"], row["high_watermark"], row["what_if_high_watermark"]) for row in timeline] == [
+        (said, 4, 7), (said, 4, 7)
+    ]  # fmt: skip
+    outcomes = warehouse.read(T.WHAT_IF_OUTCOMES).collect()
+    assert {(row["method"], row["outcome"], row["replica_id"], row["to_offset"]) for row in outcomes} == {
+        ("leader_epoch", "KEPT", 1, 7), ("leader_epoch", "KEPT", 2, 4), ("leader_epoch", "KEPT", 3, 7),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("table", "told"),
+    [
+        (T.LEADER_CHANGES, became_leader(0, 1)), (T.METADATA_CHANGES, partition_record(1, [1], [1])),
+        (T.PRODUCE_EVENTS, appended(0, 1)), (T.FETCH_EVENTS, fetched(1)), (T.BROKER_STATEMENTS, stated_start(0, 0)),
+    ],
+)  # fmt: skip
+def test_min_isr_is_of_every_cluster_that_anything_tells_of(spark: SparkSession, table: T.Table, told: Given) -> None:
+    """A capture may have request logs alone, and no statement of a broker."""
+    settings = as_if(landed_from(spark, {table.name: [told]}), min_isr=1)[T.SETTINGS.name].collect()
+
+    assert [(row["cluster_id"], row["name"], row["value"]) for row in settings] == [("c", "min.insync.replicas", "1")]
+
+
+def test_a_follower_of_an_unknown_leader_hides_nothing(spark: SparkSession) -> None:
+    """It fetched before the first leadership whose begin a line tells: what it has to cut later is cut all the same."""
+    happened = [
+        (0, 1, REACHED, 0, None, 5, 5, 0), (1, 2, LEADS, 0, 5, 8, 8, None), (2, 3, LEADS, 1, 6, 9, 9, None),
+        (2, 4, REACHED, 0, None, 9, 9, 0),
+    ]  # fmt: skip
+    here = tuple(HERE[name] for name in ("cluster_id", "topic", "topic_id", "partition"))
+    schema = f"cluster_id string, topic string, topic_id string, partition int, slots array<int>, steps array<{STEP}>"
+    told = spark.createDataFrame([(*here, [1, 2], happened)], schema)
+    found = what_if(told, Truncation.LEADER_EPOCH).collect()
+
+    assert {(row["outcome"], row["replica_id"], row["from_offset"], row["to_offset"]) for row in found} == {
+        ("COMMITTED_LOST", 2, 6, 8), ("CUT", 1, 6, 8), ("KEPT", 1, 0, 9), ("KEPT", 2, 0, 9),
+    }  # fmt: skip

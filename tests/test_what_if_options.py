@@ -10,6 +10,7 @@ import pytest
 from jobs.cli import main
 from jobs.deliveries import landed_events
 from jobs.reconstruct_timelines import write_timelines
+from jobs.replay_marks import landed_until
 from jobs.warehouse import Warehouse
 from replay.profile import Truncation
 from replay.what_if.high_watermark import as_if
@@ -35,7 +36,7 @@ def test_the_options_are_taken(spark: SparkSession, tmp_path: Path, capsys: pyte
     """While the ISR is too small the HW goes on: by a lower min ISR, without the gate; one rule of truncation alone."""
     warehouse = Warehouse(spark, str(tmp_path / "lake"))
     land(warehouse, STORY, load(SCENARIOS / f"{STORY}.txt").landing, "first")
-    write_timelines(warehouse, STORY, landed_events(warehouse, STORY))
+    write_timelines(warehouse, STORY, landed_events(warehouse, STORY), landed_until(warehouse))
     options = ["--min-isr", "1", "--no-min-isr-gate", "--truncation", "leader_epoch"]
 
     assert main(["what-if", "--warehouse", warehouse.path, *options]) == 0

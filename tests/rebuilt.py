@@ -91,6 +91,10 @@ class Answers:
         """The timelines of these logs alone."""
         return self._of(logs).frames(logs)
 
+    def with_all_beside(self, logs: Ask) -> Timelines:
+        """The timelines of these logs and of all that are replayed with them."""
+        return self._of(logs).timelines
+
     def _of(self, logs: Ask) -> Rebuilt:
         kind = _is_torn(self._logs[_named(logs)])
         if kind not in self._made:

@@ -41,7 +41,7 @@ def drawn() -> Logs:
 
 def test_who_is_no_suspect_has_no_finding(rebuilt: Answers) -> None:
     """Of all that the tests replay: each finder finds the same in the suspects' events as in all."""
-    leaders = rebuilt.timelines.leader_timeline
+    leaders = rebuilt.with_all_beside(drawn).leader_timeline
     with keeping() as keep:
         suspected = keep(suspects(leaders, STALL_MS), is_small=True)
         looks = {
@@ -62,7 +62,7 @@ def everyone(leader_timeline: DataFrame, _: Column) -> DataFrame:
 
 def test_who_is_not_late_has_no_finding(rebuilt: Answers, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of all that the tests replay: members of all leaderships in order have no finding that late ones have not."""
-    leaders = rebuilt.timelines.leader_timeline
+    leaders = rebuilt.with_all_beside(drawn).leader_timeline
     with keeping() as keep:
         of_late = sorted(map(str, stale_isr_members(leaders, HASTY, keep).collect()))
         monkeypatch.setattr(stale_members, "late_members", everyone)

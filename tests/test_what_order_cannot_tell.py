@@ -13,7 +13,7 @@ from tests.rebuilt import Answers, Logs, asked
 Row = dict[str, Any]
 
 RACE, RACE_LOST, OVERLAP, APART = "race", "race_lost", "overlap", "apart"
-KILLED, KILLED_BEHIND, KILLED_AHEAD = "killed", "behind", "ahead"
+KILLED, KILLED_BEHIND = "killed", "behind"
 LOST, LOST_ALONE = "lost", "lost_alone"
 
 
@@ -87,7 +87,7 @@ def undecided() -> Logs:
     """All of them, a topic each."""
     told = (
         of_race(RACE, 10), of_race(RACE_LOST, 20), of_neighbours(OVERLAP, 9), of_neighbours(APART, 40),
-        of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0), of_killed(KILLED_AHEAD, 14),
+        of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0),
         of_lost(LOST, [1, 2, 3]), of_lost(LOST_ALONE, [1]),
     )  # fmt: skip
     tables = {name for one in told for name in one}
@@ -133,15 +133,6 @@ def test_a_killed_leader_ends_with_bounds(leaders: dict[str, list[Row]], topic: 
     assert (ended["leader_epoch"], ended["leader_id"], ended["replica_id"]) == (0, 1, 1)
     assert (ended["high_watermark"], ended["high_watermark_high"], ended["exactness"]) == (0, high, exactness)
     assert ended["remote_log_end_offset"] == {2: 0, 3: 0}
-
-
-@pytest.mark.spark
-def test_followers_tell_what_a_killed_leader_appended_last(leaders: dict[str, list[Row]]) -> None:
-    """An append in flight is in no request log: they had fetched it, and the HW may have risen with it."""
-    ended = next(row for row in leaders[KILLED_AHEAD] if row["event_type"] == "RESTART")
-
-    assert (ended["log_end_offset"], ended["log_end_offset_high"]) == (10, 14)
-    assert (ended["high_watermark"], ended["high_watermark_high"], ended["exactness"]) == (0, 14, "bounded")
 
 
 @pytest.mark.spark

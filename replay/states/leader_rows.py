@@ -54,12 +54,10 @@ def with_high_watermark(
         F.greatest(high, _unheard_of(slots), N.MAY_HAVE_RISEN_TO)
     )
     is_stated = (F.col(START_IS_STATED) & (start > risen)) | is_event(EventType.WITNESS) | is_told
-    return known.withColumns(_values(low, high, is_unknown, is_stated, slots, profile))
+    return known.withColumns(_values(low, high, is_unknown, is_stated, profile))
 
 
-def _values(
-    low: Column, high: Column, is_unknown: Column, is_stated: Column, slots: int, profile: Profile
-) -> dict[str, Column]:
+def _values(low: Column, high: Column, is_unknown: Column, is_stated: Column, profile: Profile) -> dict[str, Column]:
     """Return HW, LEO and log start of a row, with their bounds and exactness; from `low` to `high` the HW may be.
 
     What a response calls committed is in the log, though no line tells of all its appends. (Up to 2.3 a HW may be told
@@ -76,7 +74,7 @@ def _values(
         C.HIGH_WATERMARK_HIGH: most,
         C.LOG_END_OFFSET: end,
         C.LOG_END_OFFSET_LOW: end,
-        C.LOG_END_OFFSET_HIGH: F.when(is_longer, NO_BOUND).otherwise(F.greatest(_longest(slots), N.MAY_HAVE_GROWN_TO)),
+        C.LOG_END_OFFSET_HIGH: F.when(is_longer, NO_BOUND).otherwise(F.greatest(leo, N.MAY_HAVE_GROWN_TO)),
         N.IS_UNSURE: F.lit(False),
         N.IS_UNHEARD: F.lit(False),
         C.EXACTNESS: F.when(is_unknown | (low < most), Exactness.BOUNDED.value)
@@ -135,16 +133,4 @@ def _unheard_of(slots: int) -> Column:
         told = F.coalesce(F.try_element_at(F.col(REACHED), replica_in(i)), F.col(C.LOG_END_OFFSET))
         asked = F.greatest(F.col(slot_column(C.REMOTE_LEO, i)), told)
         reached.append(F.when(holds(i, F.col(N.JOINING_MASK)), asked))
-    return F.when(is_event(EventType.RESTART), F.least(_longest(slots), *reached))
-
-
-def _longest(slots: int) -> Column:
-    """Return the LEO; at the end of a leader's process as far as a replica it waited for had come by its next role.
-
-    An append in flight when the process ended is in no request log, and followers may have fetched it.
-    """
-    leo, told = F.col(C.LOG_END_OFFSET), []
-    for i in range(slots):
-        ended = is_event(EventType.RESTART) & (F.col(C.LOG_END_OFFSET) >= 0) & holds(i, F.col(N.JOINING_MASK))
-        told.append(F.when(ended, F.try_element_at(F.col(REACHED), replica_in(i))))
-    return F.greatest(leo, *told)
+    return F.when(is_event(EventType.RESTART), F.least(F.col(C.LOG_END_OFFSET), *reached))

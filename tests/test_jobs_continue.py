@@ -160,6 +160,7 @@ def test_a_replay_that_died_left_no_mark(warehouse: Warehouse) -> None:
     assert last_mark(warehouse, CLUSTER) is None
 
 
+@pytest.mark.long
 def test_a_delivery_that_lands_meanwhile_is_not_claimed(warehouse: Warehouse, monkeypatch: pytest.MonkeyPatch) -> None:
     """As in an object store, where none waits for another: the next replay reads it, and a check waits for that."""
 

@@ -72,6 +72,7 @@ def rows(warehouse: Warehouse, cluster: str, table: Table, *columns: str) -> lis
     return sorted(map(tuple, warehouse.read(table, cluster_id=cluster).select(*columns).collect()), key=str)
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.delta
 def test_with_its_layout_a_log_is_read_anew(warehouse: Warehouse, tmp_path: Path) -> None:
@@ -109,6 +110,7 @@ def test_a_layout_that_no_line_has_is_told_too(tmp_path: Path) -> None:
     assert list(told.values()) == [[UNKNOWN_LAYOUT, None], [None, None], [OTHER_LAYOUT, None]]
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.delta
 def test_a_stream_is_of_another_kind_when_it_has_grown(warehouse: Warehouse, tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ def judge(
     measured = measure(tables, [rule for rule in rules if rule.name not in too_old], each)
     counted = {name: tallies(found, policy) for name, found in measured.items() if isinstance(found, Measure)}
     measured, broken = _decided(tables, measured, counted)
-    examples = _examples(tables, measured, broken, policy)
+    examples = _examples(tables, measured, counted, broken, policy)
     verdicts = dict(too_old)
     for name, found in measured.items():
         verdict = _verdict(found, counted.get(name, []), broken, policy)
@@ -73,19 +73,23 @@ Found = tuple[Violation, ...] | str
 
 
 def _examples(
-    tables: Tables, measured: Mapping[str, Measure | Failure], broken: set[str], policy: Policy
+    tables: Tables,
+    measured: Mapping[str, Measure | Failure],
+    counted: Mapping[str, list[Tally]],
+    broken: set[str],
+    policy: Policy,
 ) -> dict[str, Found]:
     """The violations of each broken rule, subject by subject."""
     of_subject: dict[str, list[Measure]] = defaultdict(list)
-    for found in measured.values():
-        if isinstance(found, Measure) and any(tally.name in broken for tally in tallies(found, policy)):
+    for name, found in measured.items():
+        if isinstance(found, Measure) and any(tally.name in broken for tally in counted[name]):
             of_subject[found.rule.subject.name].append(found)
     examples: dict[str, Found] = {}
     for group in of_subject.values():
         try:
             with broken_rows(tables, [found.rule for found in group]) as rows:
                 for found in group:
-                    set_aside = [*suppressed(found, policy), *tolerated(tallies(found, policy), broken)]
+                    set_aside = [*suppressed(found, policy), *tolerated(counted[found.rule.name], broken)]
                     examples[found.rule.name] = violations(tables, rows, found.rule, set_aside)
         except Exception as error:  # noqa: BLE001 - the rules are broken all the same
             examples |= {found.rule.name: first_line(error) for found in group if found.rule.name not in examples}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -37,8 +36,7 @@ def slots_of(assigned: DataFrame) -> int:
 def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     """The protocol the cluster spoke last, and which of the engine's stages its events need."""
     has_untold_isr = not untold_isrs(landed).isEmpty()
-    spoken = replace(
-        protocol_of(landed),
+    spoken = protocol_of(landed).with_changes(
         has_transactions=not transactional(landed).isEmpty(),
         has_outsiders=not outsiders(landed, assigned).isEmpty(),
         has_silence=not silent_moments(landed).isEmpty(),

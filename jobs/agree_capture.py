@@ -64,7 +64,7 @@ def agree(capture: Path, differences: int, warehouse: Home, cluster_id: str | No
     """Compare a warehouse with CAPTURE/truth.jsonl.gz: what its brokers said, per partition, and the first differences.
 
     The exit code is 0 if at least 99.9 % of each kind of value is found and at most 0.1 % is extra, else 2. What no
-    line can tell counts as found, up to 0.5 %: steps of the HW that only a bounded row covers, and remote LEOs of
+    line can tell counts as found, up to 0.5 %: HWs and LEOs that only a bounded row covers, and remote LEOs of
     requests in flight when their leader was killed.
     """
     truth = capture / "truth.jsonl.gz"

@@ -19,6 +19,8 @@ pytestmark = pytest.mark.spark
 
 MS = int(BEGIN.timestamp() * 1000)
 Said = tuple[str, int, int, int | None, int | None, int]
+APPENDED: Said = ("append", 2, 2, None, None, 4)
+"""Broker 2 says that its log ends where the history has it."""
 
 
 def truth(spark: SparkSession, *said: Said) -> DataFrame:
@@ -26,7 +28,7 @@ def truth(spark: SparkSession, *said: Said) -> DataFrame:
     given = [
         (k, MS + s * 1000, broker, "ledger", 0, 0, replica, low, high) for k, s, broker, replica, low, high in said
     ]
-    return spark.createDataFrame(given, TRUTH)
+    return spark.createDataFrame([(*row, None) for row in given], TRUTH)
 
 
 def nothing_more(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
@@ -59,10 +61,12 @@ def test_what_was_said_and_rebuilt_agrees(spark: SparkSession) -> None:
         ("leader_hw", 2, 1, None, 0, 4),
         ("remote_leo", 2, 1, 2, None, 4),
         ("follower_hw", 2, 2, 2, None, 4),
+        APPENDED,
     )
 
     assert {what: (row["stated"], row["found"], row["missing"], row["extra"]) for what, row in found.items()} == {
         "leader_hw": (1, 1, 0, 0), "remote_leo": (1, 1, 0, 0), "follower_hw": (1, 1, 0, 0),
+        "append": (1, 1, 0, 0),
     }  # fmt: skip
     assert found["leader_hw"]["p99_ms"] == 0.0
     assert agrees(list(found.values()))
@@ -75,7 +79,7 @@ def test_what_differs_is_told_in_the_order_of_time(spark: SparkSession) -> None:
         ("remote_leo", 1, 1, 2, None, 3),
         ("follower_hw", 4, 2, 2, None, 9),
     )
-    values = values_of(spark, began, high, low).localCheckpoint()
+    values = values_of(spark, began, high, low, APPENDED).localCheckpoint()
 
     def told(most: int) -> list[tuple[str, int, bool]]:
         return [
@@ -97,6 +101,7 @@ def test_a_step_within_bounds_is_not_missing(spark: SparkSession) -> None:
         ("leader_hw", 3, 1, None, 4, 7),
         ("remote_leo", 2, 1, 2, None, 4),
         ("follower_hw", 2, 2, 2, None, 4),
+        APPENDED,
     )
 
     assert [found["leader_hw"][name] for name in ("stated", "found", "bounded", "missing", "extra")] == [2, 1, 1, 0, 0]
@@ -110,8 +115,24 @@ def test_a_hw_of_a_follower_within_bounds_is_not_missing(spark: SparkSession) ->
     said = truth(spark, *(("follower_hw", 2, b, b, None, hw) for b, hw in ((2, 5), (2, 7), (2, 8), (3, 4), (3, 5))))
     values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, *nothing_more(spark))
 
-    (found,) = summary(values).collect()
+    (found,) = summary(values.where("what = 'follower_hw'")).collect()
     assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [5, 1, 2, 2, 0]
+
+
+def test_a_replica_is_where_it_said_that_its_log_ends(spark: SparkSession) -> None:
+    """A leader as well as a follower; what it cut to, and what it had when its role changed, no append states."""
+    between = {"exactness": "bounded", "log_end_offset_high": 7}
+    replicas = rows(
+        spark, T.REPLICA_TIMELINE,
+        state(1, 0, 2, 9, 4, role="LEADER"), state(2, 0, 2, 5, 4, **between), state(3, 0, 2, 9, 4), state(3, 0, 3, 6, 4),
+    )  # fmt: skip
+    appends = (("append", 2, b, None, None, leo) for b, leo in ((1, 9), (2, 4), (2, 6), (2, 7), (2, 8)))
+    said = truth(spark, *appends, ("truncate", 3, 3, None, None, 6))
+    values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, *nothing_more(spark)).where("what = 'append'")
+
+    (found,) = summary(values).collect()
+    assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [5, 1, 2, 2, 1]
+    assert [(row["replica_id"], row["offset"]) for row in values.where("stated_ms is null").collect()] == [(3, 9)]
 
 
 def test_a_remote_leo_of_a_time_without_requests_is_not_missing(spark: SparkSession) -> None:
@@ -131,8 +152,8 @@ def test_a_remote_leo_of_a_time_without_requests_is_not_missing(spark: SparkSess
     ]  # fmt: skip
 
 
-def test_where_a_log_was_begun_anew_its_hw_is_not_extra(spark: SparkSession) -> None:
-    """The line that says so states no HW; of another replica it says nothing."""
+def test_where_a_log_was_begun_anew_its_end_and_hw_are_not_extra(spark: SparkSession) -> None:
+    """The line that says so states neither; of another replica it says nothing."""
     begun = {**HERE, "kind": "truncated_fully_at", "broker_id": 2, "offset": 4}
     replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 4, 4), state(3, 0, 2, 4, 4))
     said = truth(spark, ("follower_hw", 2, 2, 2, None, 9))
@@ -140,7 +161,9 @@ def test_where_a_log_was_begun_anew_its_hw_is_not_extra(spark: SparkSession) -> 
     values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, cuts, lines)
 
     extra = values.where("stated_ms is null")
-    assert [(row["replica_id"], row["offset"]) for row in extra.collect()] == [(3, 4)]
+    assert {(row["what"], row["replica_id"], row["offset"]) for row in extra.collect()} == {
+        ("append", 3, 4), ("follower_hw", 3, 4)
+    }  # fmt: skip
 
 
 def test_what_was_not_said_or_not_rebuilt_is_told(spark: SparkSession) -> None:

@@ -18,7 +18,7 @@ from tests.captured import Tables, union
 from tests.conftest import CAPTURES
 from tests.engine import each_by_its_own
 from tests.frames import of_several_rows
-from tests.truth import cuts, follower_hws, rebuilt_steps, remote_leos, starts, stated_steps, truth_of
+from tests.truth import cuts, follower_hws, log_ends, rebuilt_steps, remote_leos, starts, stated_steps, truth_of
 
 pytestmark = [pytest.mark.spark, pytest.mark.captured]
 
@@ -134,11 +134,21 @@ def test_remote_leos_are_those_of_the_leaders(
 def test_followers_are_where_they_said_they_were(
     timelines: dict[str, list[dict[str, Any]]], truth: list[dict[str, Any]]
 ) -> None:
-    """Their HWs after each response, their LEOs, and nothing else."""
+    """Their HWs after each response, and nothing else."""
     agreement = follower_hws(truth, timelines["replica_timeline"])
 
     assert agreement.found >= agreement.stated * 0.999
     assert agreement.extra <= agreement.stated * 0.001
+
+
+def test_logs_end_where_their_brokers_said_they_did(
+    timelines: dict[str, list[dict[str, Any]]], truth: list[dict[str, Any]]
+) -> None:
+    """After every append of every replica, and nowhere else."""
+    agreement = log_ends(truth, timelines["replica_timeline"])
+
+    assert agreement.stated >= 45
+    assert (agreement.found, agreement.extra) == (agreement.stated, 0)
 
 
 def test_truncations_are_those_of_the_brokers(

@@ -103,6 +103,21 @@ def follower_hws(truth: Iterable[Row], replica_timeline: Iterable[Row]) -> Agree
     return _agreement(stated, rebuilt, other)
 
 
+def log_ends(truth: Iterable[Row], replica_timeline: Iterable[Row]) -> Agreement:
+    """Where each replica's log ended. What it had when its role changed, and what it cut to, no append states."""
+    stated, rebuilt, other = defaultdict(set), defaultdict(set), defaultdict(set)
+    for row in truth:
+        of = row["topic"], row["partition"], row["broker"]
+        if row["kind"] == "append":
+            stated[of].add(row["to"])
+        elif row["kind"] in ("become_follower", "become_leader", "truncate"):
+            other[of].add(row.get("leo", row["to"]))
+    for row in replica_timeline:
+        if row["log_end_offset"] >= 0:
+            rebuilt[row["topic"], row["partition"], row["replica_id"]].add(row["log_end_offset"])
+    return _agreement(stated, rebuilt, other)
+
+
 def cuts(truth: Iterable[Row]) -> set[tuple[str, int, int, int]]:
     """Each truncation the brokers said: topic, partition, replica, new LEO."""
     return {(r["topic"], r["partition"], r["broker"], r["to"]) for r in truth if r["kind"] == "truncate"}

@@ -18,7 +18,7 @@ from schemas.columns import NO_REPLICA
 from schemas.kinds import StatementKind
 
 WHAT = "what"
-"""string: leader_hw, remote_leo, follower_hw or truncate, as the statements call it."""
+"""string: leader_hw, remote_leo, follower_hw, append or truncate, as the statements call it."""
 AT_MS = "at_ms"
 """double: when, milliseconds since the epoch, on the clock of the broker that said it."""
 OF = (WHAT, C.TOPIC, C.PARTITION, C.LEADER_EPOCH, C.REPLICA_ID)
@@ -52,14 +52,17 @@ def known_otherwise(truth: DataFrame, leaders: DataFrame, statements: DataFrame)
     had = said(truth, "leader_hw", broker, value="from", what="follower_hw")
     for kind in ("loaded", "become_follower", "become_leader", "leader_hw", "truncate"):
         had = had.unionByName(said(truth, kind, broker, what="follower_hw"))
-    other = began.unionByName(without_epoch(had)).unionByName(_kept(truth, leaders))
+    ends = said(truth, "truncate", broker, what="append")
+    for kind in ("become_follower", "become_leader"):
+        ends = ends.unionByName(said(truth, kind, broker, value="leo", what="append"))
+    other = began.unionByName(without_epoch(had.unionByName(ends))).unionByName(_kept(truth, leaders))
     return other.select(*VALUE).unionByName(_brought(truth, leaders)).unionByName(_begun_anew(statements))
 
 
 def _begun_anew(statements: DataFrame) -> DataFrame:
-    """One row per log that was given up and begun anew: there its HW was (UL:2278), and the line is at INFO alone."""
+    """One row per end and HW of a log that was given up and begun anew (UL:2278): the line is at INFO alone."""
     return statements.where(is_of(StatementKind.TRUNCATED_FULLY_AT)).select(
-        F.lit("follower_hw").alias(WHAT), C.TOPIC, C.PARTITION,
+        F.explode(F.array(F.lit("follower_hw"), F.lit("append"))).alias(WHAT), C.TOPIC, C.PARTITION,
         F.lit(C.UNKNOWN_EPOCH).alias(C.LEADER_EPOCH), F.col(C.BROKER_ID).alias(C.REPLICA_ID), C.OFFSET,
     )  # fmt: skip
 

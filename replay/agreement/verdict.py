@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from replay.agreement.compared import IS_BOUNDED, REBUILT_MS, STATED_MS
+from replay.agreement.bounded import IS_BOUNDED
+from replay.agreement.compared import REBUILT_MS, STATED_MS
 from replay.agreement.known_otherwise import AT_MS, OF, WHAT
 from schemas import columns as C
 

@@ -25,7 +25,7 @@ from jobs.session import describe
 from schemas import columns as C
 from schemas.tables import Table, searched
 
-SCHEMA_VERSION = "4"
+SCHEMA_VERSION = "5"
 """Bumped when a table of `schemas` gains a column; nothing else may change."""
 _VERSION_PROPERTY = "tidegauge.schema_version"
 

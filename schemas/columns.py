@@ -107,6 +107,7 @@ CURRENT_LEADER_EPOCH   = Field("current_leader_epoch",   INT,  "Leader epoch the
 LAST_FETCHED_EPOCH     = Field("last_fetched_epoch",     INT,  "Epoch of the last record the fetcher has (KIP-595); -1 not stated.")
 SESSION_ID             = Field("session_id",             INT,  "Fetch session (KIP-227); 0 without one.")
 SESSION_EPOCH          = Field("session_epoch",          INT,  "Number of the request in its fetch session: 0 full, then 1, 2, ...; -1 without a session.")
+SESSION_UNBROKEN_SINCE = Field("session_unbroken_since", INT,  "Session epoch since which no request of the fetch session is missing from the capture, up to this one; -1 without a session.")
 ISOLATION_LEVEL        = Field("isolation_level",        INT,  "0 read_uncommitted, 1 read_committed.")
 IS_PARKED              = Field("is_parked",              BOOL, "The fetch waited in purgatory (DelayedFetch); its response was read again at completion.")
 IS_IMPLIED             = Field("is_implied",             BOOL, "Neither request nor response names the partition: the fetch session does.")

@@ -37,6 +37,7 @@ def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = Non
     `landed` has the rows of earlier deliveries: a session that began there goes on.
     """
     requests = fetch_requests(parsed)
+    requests = requests.withColumn(SPAN, F.lit(None).cast("int"))
     known = requests if landed is None else requests.unionByName(sessions_so_far(landed), allowMissingColumns=True)
     names = known.transform(_in_turn).transform(by_name)
     return with_topic(names, ids, F.col(f"turn.{C.EVENT_TIME}")).transform(_with_memory).transform(_fetches)
@@ -57,6 +58,7 @@ def sessions_so_far(landed: DataFrame) -> DataFrame:
         .where("is_last")
         .groupBy(C.BROKER_ID, F.col(C.SESSION_ID).cast("string").alias(SESSION), C.SESSION_EPOCH)
         .agg(
+            F.first(C.SESSION_UNBROKEN_SINCE).alias(SPAN),
             F.first(F.struct(*TURN)).alias("turn"),
             as_if_listed().alias("listed"),
             as_if_answered().alias("answered"),
@@ -66,7 +68,10 @@ def sessions_so_far(landed: DataFrame) -> DataFrame:
 
 
 def _in_turn(requests: DataFrame) -> DataFrame:
-    """Each request with the one before it in its span, and the last one of it."""
+    """Each request with its span, the one before it in there, and the last one of it.
+
+    A span of an earlier delivery's is known as it landed.
+    """
     session = Window.partitionBy(C.BROKER_ID, SESSION).orderBy(C.SESSION_EPOCH)
     so_far = session.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     epoch, before, after = F.col(C.SESSION_EPOCH), F.lag("turn").over(session), F.lead(C.SESSION_EPOCH).over(session)
@@ -75,7 +80,9 @@ def _in_turn(requests: DataFrame) -> DataFrame:
     is_end = F.coalesce(after > epoch + 1, F.lit(True))
     told = requests.withColumns({"before": before, "is_end": is_end, _BY_ID: by_id})
     begins = F.coalesce(F.col("before")[C.SESSION_EPOCH] < epoch - 1, F.lit(True))
-    ends = told.withColumns({SPAN: F.when(begins, epoch), "end": F.when(F.col("is_end"), F.col("turn"))})
+    ends = told.withColumns(
+        {SPAN: F.when(begins, F.coalesce(SPAN, epoch)), "end": F.when(F.col("is_end"), F.col("turn"))}
+    )
     in_session = f"PARTITION BY {C.BROKER_ID}, {SESSION} ORDER BY {C.SESSION_EPOCH}"
     return ends.withColumns(
         {
@@ -133,6 +140,7 @@ def _fetches(names: DataFrame) -> DataFrame:
         .select(
             C.BROKER_ID, C.TOPIC_ID, C.TOPIC, C.PARTITION, "memory.*",
             *[F.col("turn")[c].alias(c) for c in TURN],
+            F.when(F.col(f"turn.{C.SESSION_ID}") == 0, -1).otherwise(F.col(SPAN)).alias(C.SESSION_UNBROKEN_SINCE),
             *[F.coalesce(said[c], F.lit(0 if c == C.ERROR_CODE else -1)).cast(c.type).alias(c) for c in ANSWER],
             F.coalesce(F.col("told"), F.lit(UNKNOWN_OFFSET)).alias(C.SESSION_HIGH_WATERMARK),
             (~F.col("names_it") | is_unlisted).alias(C.IS_IMPLIED),

@@ -15,8 +15,9 @@ from replay.assignment import assignments
 from replay.profile import Profile, profile_for
 from replay.timelines import Timelines, reconstruct
 from schemas import columns as C
-from schemas.tables import LANDING_TABLES
+from schemas.tables import FETCH_EVENTS, LANDING_TABLES
 from tests.frames import rows
+from tests.sessions import with_unbroken
 from tests.story import Story
 from tests.twin.histories import History
 
@@ -57,7 +58,8 @@ def each_by_its_own(profiles: Mapping[str, Profile]) -> Profile:
 
 def landed_from(spark: SparkSession, landing: Mapping[str, Sequence[Row]]) -> dict[str, DataFrame]:
     """Landing rows as the tables a replay takes."""
-    return {table.name: rows(spark, table, *landing.get(table.name, ())) for table in LANDING_TABLES}
+    given = {**landing, FETCH_EVENTS.name: with_unbroken(landing.get(FETCH_EVENTS.name, ()))}
+    return {table.name: rows(spark, table, *given.get(table.name, ())) for table in LANDING_TABLES}
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 
 from schemas import tables as T
 from tests.checked_rows import Given, at, became_leader, event, lost, state, stated_start
+from tests.sessions import with_unbroken
 
 Rows = Mapping[T.Table, list[Given]]
 
@@ -152,7 +153,7 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
             "is_stated": False,
         }],
     },
-    "session": {T.FETCH_EVENTS: [
+    "session": {T.FETCH_EVENTS: with_unbroken([
         *[fetch(session_id=7, session_epoch=n, fetch_offset=n, source_line=n) for n in (1, 2, 5)],
         # Of the run 6 to 8 of fetches that name nothing the last is a row: no gap.
         fetch(session_id=7, session_epoch=8, fetch_offset=5, source_line=8, is_implied=True),
@@ -164,10 +165,13 @@ HISTORIES: Mapping[str, Mapping[T.Table, Any]] = {
         ],
         # All have failed and are forgotten, by request 3.
         *[
-            fetch(session_id=9, session_epoch=n, fetch_offset=5, source_line=30 + n, error_code=code)
+            fetch(
+                session_id=9, session_epoch=n, session_unbroken_since=1, fetch_offset=5, source_line=30 + n,
+                error_code=code,
+            )
             for n, code in ((1, 0), (2, 75), (4, 0))
         ],
-    ]},
+    ])},
     # Leaders that begin below a HW: 2 never had the rest, was in the ISR that had it, or had asked for more.
     "lagged": led(*SHORTER, isr=[1]) | {T.REPLICA_TIMELINE: [state(2, 0, 2, 6, 5, remote_log_end_offset=6)]},
     "was_in_the_isr": led(*SHORTER, isr=[1, 2]),

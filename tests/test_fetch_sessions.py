@@ -98,6 +98,7 @@ def test_a_forgotten_partition_is_fetched_until_then(spark: SparkSession, ids: D
         ],
     )
     assert brief(rows) == [(0, 0, 10, False), (0, 2, 10, True), (0, 5, 12, False)]
+    assert {row.session_unbroken_since for row in rows} == {0}
 
 
 def test_nothing_is_carried_over_a_gap_or_from_before_the_capture(spark: SparkSession, ids: DataFrame) -> None:
@@ -115,6 +116,7 @@ def test_nothing_is_carried_over_a_gap_or_from_before_the_capture(spark: SparkSe
     )
     assert brief(rows) == [(0, 2, 10, False), (0, 6, 12, False)]
     assert [row.session_high_watermark for row in rows] == [4, 5]
+    assert [row.session_unbroken_since for row in rows] == [1, 4]
 
 
 def test_a_full_fetch_begins_the_session_of_its_response(spark: SparkSession, ids: DataFrame) -> None:
@@ -130,6 +132,7 @@ def test_a_full_fetch_begins_the_session_of_its_response(spark: SparkSession, id
             fetch((0, 0), {0: 13}, response_session=0),
         ],
     )
+    assert [row.session_unbroken_since for row in rows] == [-1, -1, 0, 0, 0]
     assert [(row.session_id, *brief([row])[0]) for row in rows] == [
         (0, 0, -1, 12, False),
         (0, 0, 0, 13, False),
@@ -152,6 +155,7 @@ def test_a_session_goes_on_in_the_next_delivery(spark: SparkSession, ids: DataFr
     first = fetch_rows(parse(frame(spark, texts[:3]), "UTC"), ids)
     second = fetched(spark, ids, texts[3:], landed=first)
     assert sorted(brief(first.collect()) + brief(second)) == sorted([*whole, (0, 2, 10, True)])
+    assert {row.session_unbroken_since for row in second} == {0}
 
 
 def test_a_fetch_before_sessions_and_field_names_of_2_8(spark: SparkSession, ids: DataFrame) -> None:

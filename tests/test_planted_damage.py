@@ -26,6 +26,7 @@ from schemas.kinds import Severity, Status
 from tests.checked_rows import at, read_file, version
 from tests.damages import DAMAGES, DROPPED_FETCHES, Damage, damaged
 from tests.frames import rows
+from tests.sessions import with_unbroken
 
 pytestmark = pytest.mark.spark
 
@@ -120,6 +121,7 @@ def test_damage_to_the_capture_is_seen(rule: str, files: list[Any], spark: Spark
 def test_dropped_fetches_are_a_gap_in_their_session(spark: SparkSession) -> None:
     """The gap is the capture's, not one partition's: which of those that the session names lacks a fetch is unknown."""
     given = damaged(DROPPED_FETCHES)
+    given[T.FETCH_EVENTS] = with_unbroken(given[T.FETCH_EVENTS])
     tables = {table.name: rows(spark, table, *given[table]) for table in (T.FETCH_EVENTS, T.LEADER_TIMELINE)}
     tables[T.SOURCE_FILES.name] = rows(spark, T.SOURCE_FILES, read_file())
     gaps = with_id(session_gaps(tables[T.FETCH_EVENTS.name]))

@@ -18,6 +18,7 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import StatementKind as S
 from tests.frames import rows
+from tests.sessions import with_unbroken
 
 pytestmark = pytest.mark.spark
 
@@ -111,11 +112,11 @@ def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
         T.PRODUCE_EVENTS.name: rows(spark, T.PRODUCE_EVENTS),
         T.FETCH_EVENTS.name: rows(
             spark, T.FETCH_EVENTS,
-            *[
+            *with_unbroken(
                 {**HERE, "broker_id": b, "event_time": at(s - 2), "response_time": at(s), "session_id": session,
                  "session_epoch": epoch}
                 for b, s, session, epoch in asked
-            ],
+            ),
         ),
         T.LEADER_CHANGES.name: rows(
             spark, T.LEADER_CHANGES,
@@ -147,11 +148,11 @@ def test_an_idle_session_is_no_cut_log(spark: SparkSession) -> None:
         T.PRODUCE_EVENTS.name: rows(spark, T.PRODUCE_EVENTS),
         T.FETCH_EVENTS.name: rows(
             spark, T.FETCH_EVENTS,
-            *[
+            *with_unbroken(
                 {**HERE, **told, "broker_id": b, "event_time": at(s), "response_time": at(s), "session_id": 7,
                  "session_epoch": epoch}
                 for b, s, epoch, told in asked
-            ],
+            ),
         ),
         T.LEADER_CHANGES.name: rows(
             spark, T.LEADER_CHANGES,

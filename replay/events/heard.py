@@ -2,8 +2,9 @@
 
 A session of fetches begins with epoch 0 and goes on with 1, 2, … (KIP-227, `FetchSession.scala`). Where a log goes on
 with an epoch that does not follow on the last one it has of the session, requests between are lost: the log was cut
-there, or rotated away, and was not merely without anything to say. Of fetches in a row that name nothing only the last
-has a row (`sources.fetch_sessions`): it tells that each of them is in the log.
+there, or rotated away, and was not merely without anything to say. Since when a session is unbroken, its requests say.
+Of fetches in a row that name nothing only the last has a row (`sources.fetch_sessions`): through all of them the log
+was kept.
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ AFTER_US, BEFORE_US = "after_us", "before_us"
 IS_CUT_BEFORE, IS_CUT_AFTER = "is_cut_before", "is_cut_after"
 
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
-_BUCKET, _GOES_ON, _ENDS_RUN = "bucket", "goes_on", "ends_run"
+_BUCKET, _SINCE, _GOES_ON, _ENDS_RUN = "bucket", "since", "goes_on", "ends_run"
 
 
 def with_heard(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
@@ -79,12 +80,13 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
     at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
     bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias(_BUCKET)
     logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
-    appended = logged.select(*_BROKER, at, F.lit(0).alias(C.SESSION_ID), F.lit(0).alias(C.SESSION_EPOCH))
-    ends_run = F.coalesce(F.col(C.IS_IMPLIED) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0), F.lit(False))
-    fetched = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH, ends_run.alias(_ENDS_RUN))
-    asked = fetched.unionByName(appended.withColumn(_ENDS_RUN, F.lit(False)))
-    of_session = asked.groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
-        F.min(AT_US).alias(FROM_US), F.max(AT_US).alias(TO_US),
+    in_none = {C.SESSION_ID: F.lit(0), C.SESSION_EPOCH: F.lit(0), _SINCE: F.lit(0), _ENDS_RUN: F.lit(False)}
+    appended = logged.select(*_BROKER, at).withColumns(in_none)
+    ends_run = F.coalesce(F.col(C.IS_IMPLIED) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0), F.lit(False)).alias(_ENDS_RUN)
+    since = F.coalesce(C.SESSION_UNBROKEN_SINCE, C.SESSION_EPOCH).alias(_SINCE)
+    fetched = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH, since, ends_run)
+    of_session = fetched.unionByName(appended).groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
+        F.min(AT_US).alias(FROM_US), F.max(AT_US).alias(TO_US), F.min(_SINCE).alias(_SINCE),
         F.min(F.when(~F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("first_epoch"),
         F.min(F.when(F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("run_end"),
         F.max(C.SESSION_EPOCH).alias("last_epoch"),
@@ -100,10 +102,10 @@ def _since_before() -> dict[str, Column]:
     earlier, first = F.lag("last_epoch").over(in_order), F.col("first_epoch")
     is_run_through = F.coalesce(F.col("run_end") < first, F.col("run_end").isNotNull())
     # The first of all may be without its begin: what asks for a session has no number yet.
-    is_missing = (F.col(C.SESSION_ID) > 0) & (first > F.coalesce(earlier, F.lit(0)) + 1)
+    is_missing = (F.col(C.SESSION_ID) > 0) & (F.col(_SINCE) > F.coalesce(earlier, F.lit(0)) + 1)
     return {
         FROM_US: F.when(is_run_through, F.least(FROM_US, F.lag(TO_US).over(in_order))).otherwise(F.col(FROM_US)),
-        _GOES_ON: F.coalesce(is_missing & ~is_run_through, F.lit(False)),
+        _GOES_ON: F.coalesce(is_missing, F.lit(False)),
     }
 
 

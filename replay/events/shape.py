@@ -18,7 +18,7 @@ SHAPE: dict[str, DataType] = {
     C.BASE_OFFSET: LongType(), C.LAST_OFFSET: LongType(), C.FETCH_OFFSET: LongType(), C.ISR: C.INTS, C.REPLICAS: C.INTS,
     FENCED: C.INTS, REGISTERED: C.INTS,
     N.NEW_LOG_START: LongType(), N.OWN_LOG_START: LongType(),
-    C.SESSION_ID: IntegerType(), C.SESSION_EPOCH: IntegerType(),
+    C.SESSION_ID: IntegerType(), C.SESSION_EPOCH: IntegerType(), C.SESSION_UNBROKEN_SINCE: IntegerType(),
     N.RESPONSE_US: LongType(), C.IS_PARKED: BooleanType(), C.RESPONSE_HIGH_WATERMARK: LongType(),
     C.RECORDS_SIZE: LongType(), C.ACKS: IntegerType(), C.ERROR_CODE: IntegerType(), "is_accepted": BooleanType(),
     N.IS_HEEDED: BooleanType(),

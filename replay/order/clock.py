@@ -39,6 +39,7 @@ _LATER = "later"
 """Columns of which the order by the clock knows nothing."""
 _OF_FETCHES = (
     C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, "is_accepted", N.IS_HEEDED, N.RESPONSE_US, N.LOADED_US, N.NEXT_ROLE,
+    C.SESSION_UNBROKEN_SINCE,
 )  # fmt: skip
 """Passengers until each replica's fetches are looked at."""
 _SHOWN = (
@@ -84,7 +85,7 @@ def ordered_by_clock(placed: DataFrame, profile: Profile) -> DataFrame:
         }
     )
     known = without_refused(with_next_fetches(unpacked(monotone, "of_fetches"), profile)).drop(
-        C.SESSION_EPOCH, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE, START_US
+        C.SESSION_EPOCH, C.SESSION_UNBROKEN_SINCE, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE, START_US
     )
     return packed(unpacked(known, _LATER), _SHOWN, N.SHOWN)
 

@@ -1,8 +1,9 @@
 """Requests that the log has lost: a gap in a follower's fetch session, or in the offsets of appends.
 
-Every request of a session carries the next session epoch (KIP-227): a partition named anew after a jump had fetches in
-between that are not in the capture. (Of those that do not name it only the last of a run has a row; it asks for the
-same.) They asked for something between the fetches before and after, and so the HW in between is bounded.
+Every request of a session carries the next session epoch (KIP-227): after a jump there were requests that are not in
+the capture. (Of those that do not name a partition only the last of a run has a row; it asks for the same.) They asked
+for something between the fetches before and after, and so the HW in between is bounded. Where the requests follow each
+other, a partition was left out of them: a follower forgets one that is throttled, truncates or waits after an error.
 `session_gaps` tells of it as a finding. A leader's log has no gaps: an append that begins past its LEO tells of another
 in between, by a request that is lost or was never logged (acks=0, a marker), and neither is in a dump.
 """
@@ -27,12 +28,20 @@ from schemas.kinds import EventType
 def unheard_offset(then: Column) -> Column:
     """Return what the next fetch asks for if one between is missing; -1 where none is, or it is another session's.
 
-    `then` is the next fetch: its session, session epoch and offset.
+    `then` is the next fetch: its session, session epoch, since when that is unbroken, and its offset.
     """
     follows = then[C.SESSION_ID] == F.col(C.SESSION_ID)
-    gap = then[C.SESSION_EPOCH] > F.col(C.SESSION_EPOCH) + 1
     in_session = (F.col(C.SESSION_ID) > 0) & (F.col(C.SESSION_EPOCH) >= 0)
-    return F.when(in_session & follows & gap, then[C.FETCH_OFFSET]).otherwise(UNKNOWN_OFFSET)
+    is_missing = in_session & follows & is_broken_between(F.col(C.SESSION_EPOCH), then)
+    return F.when(is_missing, then[C.FETCH_OFFSET]).otherwise(UNKNOWN_OFFSET)
+
+
+def is_broken_between(epoch: Column, then: Column) -> Column:
+    """Return whether requests of a session are missing after the one with this session epoch and before `then`.
+
+    `then` is a later request: its session epoch, and since when the session is unbroken.
+    """
+    return F.coalesce(then[C.SESSION_UNBROKEN_SINCE], then[C.SESSION_EPOCH]) > epoch + 1
 
 
 def unheard(slots: int) -> dict[str, Column]:

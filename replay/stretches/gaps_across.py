@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from replay.going_on.standing import FETCHER
 from replay.partitions import of_partitions
+from replay.states.unheard import is_broken_between
 from replay.stretches.cut import FROM_US
 from replay.stretches.requests import SECOND_US, second_of
 from schemas import columns as C
@@ -52,11 +53,10 @@ def _in_sessions(fetched: DataFrame) -> DataFrame:
 
 
 def _asked() -> Column:
-    return F.struct(C.SESSION_EPOCH, C.FETCH_OFFSET)
+    return F.struct(C.SESSION_EPOCH, C.SESSION_UNBROKEN_SINCE, C.FETCH_OFFSET)
 
 
 def _is_gap() -> Column:
-    """Return whether `then` is not the request after `last`, and asks for more."""
+    """Return whether requests are missing between `last` and `then`, which asks for more."""
     last, then = F.col("last"), F.col("then")
-    is_missing = then[C.SESSION_EPOCH] > last[C.SESSION_EPOCH] + 1
-    return is_missing & (then[C.FETCH_OFFSET] > last[C.FETCH_OFFSET])
+    return is_broken_between(last[C.SESSION_EPOCH], then) & (then[C.FETCH_OFFSET] > last[C.FETCH_OFFSET])

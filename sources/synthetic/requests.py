@@ -140,6 +140,7 @@ def fetches(lived: DataFrame, forms: Forms) -> DataFrame:
             C.LOG_START_OFFSET: F.lit(0),
             C.SESSION_ID: per_epoch + turn,
             C.SESSION_EPOCH: F.col(N.M) + 1 - missed - F.when(diverges, 1).otherwise(0),
+            C.SESSION_UNBROKEN_SINCE: F.lit(0),
             C.ISOLATION_LEVEL: F.lit(0),
             C.ERROR_CODE: F.lit(0),
             **dict.fromkeys((C.IS_PARKED, C.IS_IMPLIED), F.lit(False)),

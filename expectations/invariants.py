@@ -28,6 +28,7 @@ from expectations.timeline_subjects import (
     HW_OF_LEADERS,
     LEADER_EVENTS,
     LEADER_IS_MEMBER,
+    NEXT_EPOCH_FROM,
     POSSIBLE_HW_BEFORE,
     PREVIOUS_EVENT_SEQ,
     PREVIOUS_EXACTNESS,
@@ -159,7 +160,8 @@ TIMELINE_RULES = (
     Invariant(
         "ReplicaStatesFollowEachOther", REPLICA_STATES,
         scope=f"{PREVIOUS_FROM} IS NOT NULL",
-        holds=f"{PREVIOUS_TO} = greatest({PREVIOUS_FROM}, {C.VALID_FROM})",
+        # Of a leader that was killed, or was not told of the next one, lines tell after that one's begin.
+        holds=f"{PREVIOUS_TO} = greatest({PREVIOUS_FROM}, least({C.VALID_FROM}, {NEXT_EPOCH_FROM}))",
         observed=(PREVIOUS_FROM, PREVIOUS_TO, C.VALID_FROM), severity=Severity.CRITICAL,
         why="A state holds until the next one begins: at each moment a replica has one.",
         source="design, replica_timeline: valid_to is exclusive",

@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from expectations.subject import OF_PARTITION, Subject, Tables, nowhere
-from replay.windows import timeline
+from replay.windows import following, timeline
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -40,6 +40,9 @@ HW_OF_LEADERS = Field(
 PREVIOUS_REMOTE_LEO = Field("previous_remote_log_end_offset", C.LONG, "Remote LEO of the state before, in the epoch.")
 PREVIOUS_FROM = Field("previous_valid_from", C.TIME, "When the replica's state before began; NULL for its first.")
 PREVIOUS_TO = Field("previous_valid_to", C.TIME, "When it ended.")
+NEXT_EPOCH_FROM = Field(
+    "next_epoch_valid_from", C.TIME, "When the replica's first state of a later epoch than the one before begins."
+)
 
 _HUGE = "9223372036854775807L"
 """In the place of a remote LEO that is NULL: it then exceeds every LEO, and a rule fails closed."""
@@ -96,15 +99,18 @@ def replica_states(tables: Tables) -> DataFrame:
     is_same_epoch = F.col("before")[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)
     return (
         rows.withColumn("before", before)
+        .withColumn("began", F.when(~is_same_epoch, F.col(C.VALID_FROM)))
+        .withColumn("next", following("began", C.REPLICA_KEY, C.TIMELINE_ORDER))
         .withColumns(
             {
                 PREVIOUS_REMOTE_LEO: F.when(is_same_epoch, F.col("before")[C.REMOTE_LEO]),
                 PREVIOUS_FROM: F.col("before")[C.VALID_FROM],
                 PREVIOUS_TO: F.col("before")[C.VALID_TO],
+                NEXT_EPOCH_FROM: F.when(is_same_epoch, F.col("next")).otherwise(F.col(C.VALID_FROM)),
                 **nowhere(),
             }
         )
-        .drop("before")
+        .drop("before", "began", "next")
     )
 
 

@@ -66,6 +66,7 @@ PLACE = "place"                       # int: number of the event in its leadersh
 SETTLED = "settled"                   # bigint: ISR changes that ended, by commit or rejection, in the leadership so far
 JOINING_MASK = "joining_mask"         # int: replica whose joining the ISR is in flight, as a bit mask of slots
 IS_RESTART = "is_restart"             # bool: the state is that of a process that has just loaded its log
+BEGINS_EPOCH = "begins_epoch"         # bool: the state is the replica's first in its leader epoch
 REPLICA_RESTART = "REPLICA_RESTART"   # event type of the engine alone: a follower's process has loaded its log
 RESPONSE = "RESPONSE"                 # likewise: a follower has taken a response
 REJECTION = "REJECTION"               # likewise: an ISR change in flight came to nothing

@@ -35,9 +35,7 @@ FROM (
            l.high_watermark AS leader_high_watermark, l.isr,
            row_number() OVER (
                PARTITION BY r.cluster_id, r.topic, r.topic_id, r.partition, r.replica_id
-               -- That a leader was killed is known when it is started again: till then the next one leads.
-               ORDER BY r.role = 'LEADER' AND coalesce(r.leader_epoch < l.leader_epoch, FALSE),
-                        r.leader_epoch, r.event_seq) AS place
+               ORDER BY r.leader_epoch, r.event_seq) AS place
     FROM replica_timeline r
     LEFT JOIN leader_states l
       ON l.cluster_id = r.cluster_id AND l.topic = r.topic AND l.topic_id = r.topic_id AND l.partition = r.partition

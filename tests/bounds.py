@@ -6,6 +6,7 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from itertools import pairwise
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -66,6 +67,18 @@ def replica_intervals(replica_timeline: Iterable[Row]) -> dict[tuple[Any, ...], 
         until = _ms(row["valid_to"]) if row["valid_to"] else STILL
         found[row["topic"], row["partition"], row["replica_id"]].append((_ms(row["valid_from"]), until, row))
     return found
+
+
+def at_once(replica_timeline: Iterable[Row]) -> Iterator[str]:
+    """Each moment at which a replica has two states: one begins where an earlier one has not ended."""
+    of_replicas = defaultdict(list)
+    for row in sorted(replica_timeline, key=lambda row: (row["leader_epoch"], row["event_seq"])):
+        if row["valid_to"] is None or row["valid_to"] > row["valid_from"]:
+            of_replicas[row["topic"], row["partition"], row["replica_id"]].append(row)
+    for of, states in of_replicas.items():
+        for state, then in pairwise(sorted(states, key=lambda row: row["valid_from"])):
+            if state["valid_to"] is None or state["valid_to"] > then["valid_from"]:
+                yield f"{of} from {state['valid_from']} until {state['valid_to']}, and from {then['valid_from']}"
 
 
 def outside(

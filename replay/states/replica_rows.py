@@ -13,6 +13,7 @@ from replay.names import slot_column
 from replay.passengers import unpacked
 from replay.profile import Profile
 from replay.states.own_states import BOUND, LEADER_CHANGES, OPEN, OPEN_HW, OWN_HW, OWN_LEO, with_own_state
+from replay.windows import following
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND
@@ -25,7 +26,7 @@ _WHOSE = "whose"
 
 
 def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
-    """One row per change of a replica's state: what `replica_timeline` shows, and `is_restart`.
+    """One row per change of a replica's state: what `replica_timeline` shows, `is_restart` and `begins_epoch`.
 
     The partition's number stands for its key: texts are copied at every step.
     """
@@ -42,16 +43,28 @@ def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     )  # fmt: skip
     before = F.lag("state").over(_of_replica())
     changed = states.withColumn("before", before).where(~F.col("before").eqNullSafe(F.col("state")))
+    begins = ~F.col("before")[C.LEADER_EPOCH].eqNullSafe(F.col(C.LEADER_EPOCH))
     # The epoch that they are in order of, not its copy: so it is known that they are, and no second sort is planned.
-    known = changed.withColumn("state", F.col("state").dropFields(C.LEADER_EPOCH)).drop("before")
+    known = changed.withColumns({"state": F.col("state").dropFields(C.LEADER_EPOCH), N.BEGINS_EPOCH: begins}).drop(
+        "before"
+    )
     return unpacked(known, "state")
 
 
 def replica_timeline(states: DataFrame) -> DataFrame:
-    """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`; `states` is `replica_states`."""
-    followed = states.withColumn("until", F.lead(C.VALID_FROM).over(_of_replica()))
-    until = F.when(F.col("until").isNotNull(), F.greatest(C.VALID_FROM, "until"))
-    return T.REPLICA_TIMELINE.conform(followed.withColumn(C.VALID_TO, until))
+    """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`; `states` is `replica_states`.
+
+    A state ends where the next one begins, or that of the next leader epoch. Of a leader that was killed, or goes on
+    though it was deposed, lines tell after the next one's begin: what they tell of lasts no time.
+    """
+    began = states.withColumn("began", F.when(F.col(N.BEGINS_EPOCH), F.col(C.VALID_FROM)))
+    ahead = {
+        "until": F.lead(C.VALID_FROM).over(_of_replica()),
+        "next_epoch": following("began", _REPLICA, C.TIMELINE_ORDER),
+    }
+    until = F.greatest(C.VALID_FROM, F.least("until", "next_epoch"))
+    followed = began.withColumns(ahead).withColumn(C.VALID_TO, F.when(F.col("until").isNotNull(), until))
+    return T.REPLICA_TIMELINE.conform(followed)
 
 
 def _of_replica() -> WindowSpec:

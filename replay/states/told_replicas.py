@@ -88,9 +88,9 @@ def told_replicas(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFram
     steps = F.array(_at_the_point(), _from_there_on())
     states = known.where("NOT leads").withColumn("of", F.explode(steps)).select("*", "of.*")
     in_order = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).orderBy("at", C.SOURCE_FILE, C.SOURCE_LINE)
-    return states.select(
-        *C.REPLICA_KEY, C.CAPTURE_ID, C.LEADER_EPOCH,
-        F.row_number().over(in_order).cast("bigint").alias(C.EVENT_SEQ),
+    numbered = states.withColumn(C.EVENT_SEQ, F.row_number().over(in_order).cast("bigint"))
+    return numbered.select(
+        *C.REPLICA_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.EVENT_SEQ, (F.col(C.EVENT_SEQ) == 1).alias(N.BEGINS_EPOCH),
         (F.col(N.IS_RESTART) & (F.col("at") == F.col("us"))).alias(N.IS_RESTART),
         F.timestamp_micros("at").alias(C.VALID_FROM),
         F.lit(Role.FOLLOWER.value).alias(C.ROLE),

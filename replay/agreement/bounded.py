@@ -41,9 +41,11 @@ def _bounds(leaders: DataFrame, replicas: DataFrame) -> DataFrame:
     of_leader = value_of("leader_hw", F.col(C.LEADER_EPOCH), F.lit(NO_REPLICA))
     hw = _reach(C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH)
     leo = _reach(C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH)
-    is_open = F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)
+    # Of a follower of which nothing is known yet every value would be between bounds.
+    told_hw, told_leo = F.col(C.HIGH_WATERMARK) >= 0, F.col(C.LOG_END_OFFSET) >= 0
+    is_open = told_leo & (F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH))
     each: Sequence[DataFrame] = (
-        replicas.where(between).select(*value_of("follower_hw", any_epoch, F.col(C.REPLICA_ID)), hw),
+        replicas.where(between & told_hw).select(*value_of("follower_hw", any_epoch, F.col(C.REPLICA_ID)), hw),
         replicas.where(is_open).select(*value_of("append", any_epoch, F.col(C.REPLICA_ID)), leo),
         _remotes(leaders, between).where(between).drop(C.EXACTNESS),
     )

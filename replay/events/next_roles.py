@@ -89,6 +89,11 @@ def next_role() -> Column:
     return role.withField("lacks_hw", F.coalesce(role["hw"] < given, F.lit(False))).dropFields("hw")
 
 
+def end_told_later() -> Column:
+    """Return the LEO that the event's leader had when it took its next role; NULL where nothing tells."""
+    return F.try_element_at(F.col(NEXT_ROLES), F.col(C.BROKER_ID))["leo"]
+
+
 def reached() -> Column:
     """Return `reached` of an event: the lambda is behind a condition that is seldom true."""
     ended = is_event(EventType.RESTART)

@@ -11,14 +11,16 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
+from replay.event_types import is_event
 from replay.events.fencing import FENCED, REGISTERED
 from replay.events.leaderships import LOADS, START_US, STATED_HW, STATED_LEO
-from replay.events.next_roles import REACHED, next_role, reached
+from replay.events.next_roles import REACHED, end_told_later, next_role, reached
 from replay.events.shape import SHAPE
 from replay.events.told_by_roles import is_read
 from replay.settings import min_isr
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
+from schemas.kinds import EventType
 
 _NEVER_NULL = (N.EVENT, N.EVENT_US, C.LEADER_EPOCH)
 _GIVEN_UP = (C.ISR, C.REPLICAS, FENCED, REGISTERED, C.BROKER_ID, "is_accepted", *_NEVER_NULL)
@@ -38,7 +40,8 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
     joined = happened.join(F.broadcast(context), C.on_partition(C.LEADER_EPOCH))
     at = joined.withColumn("mine", mine)
     return at.where(F.col("mine")[C.LEADER_ID] == F.col(C.BROKER_ID)).select(
-        *[c for c in SHAPE if c not in _GIVEN_UP],
+        *[c for c in SHAPE if c not in (*_GIVEN_UP, C.LAST_OFFSET)],
+        F.when(is_event(EventType.RESTART), end_told_later() - 1).otherwise(F.col(C.LAST_OFFSET)).alias(C.LAST_OFFSET),
         *[_not_null(F.col(c)).alias(c) for c in _NEVER_NULL],
         *[_not_null(F.col("mine")[c]).alias(c) for c in (N.INCARNATION, N.TENURE, START_US)],
         F.col("mine")[N.IS_NEW_LEADER].alias(N.IS_NEW_LEADER),

@@ -35,7 +35,9 @@ def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     # An ISR change is written down somewhat later than it is made.
     answered_ns = (F.col(N.RESPONSE_US) + CLOCK_ERROR_US) * NS_PER_US
     witness = is_event(EventType.WITNESS, of=F.col("step"))
-    follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.col("next_append")["base"])
+    # What a leader appended last before its process ended it may not have logged: its log was found longer.
+    found = F.when(is_event(EventType.RESTART), F.col(C.LAST_OFFSET) + 1)
+    follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.coalesce(found, F.col("next_append")["base"]))
     return rows.withColumns(
         {
             N.EVENT: F.col("step"),

@@ -53,8 +53,9 @@ def _told_or(rebuilt: Column) -> Column:
 
 
 def _limited_by(slots: int, joining: Column) -> Column:
-    """Return the replicas whose LEO is the smallest that the HW waits for, where that is below the leader's."""
+    """Return the replicas whose LEO is the smallest that the HW waits for, where both are below the leader's."""
     smallest = F.col(_SMALLEST)
     is_last = [holds(i, joining) & (F.col(slot_column(C.REMOTE_LEO, i)) == smallest) for i in range(slots)]
     limits = listed([(last & replica_in(i).isNotNull(), replica_in(i)) for i, last in enumerate(is_last)], "int")
-    return F.when(smallest < F.col(C.LOG_END_OFFSET), limits).otherwise(F.expr(C.NOBODY))
+    is_behind = F.col(C.HIGH_WATERMARK) < F.col(C.LOG_END_OFFSET)
+    return F.when(is_behind & (smallest < F.col(C.LOG_END_OFFSET)), limits).otherwise(F.expr(C.NOBODY))

@@ -97,7 +97,8 @@ def _state(slots: int) -> list[Column]:
     told_less = F.least(clamped, perhaps)
 
     def high(bound: str, of_follower: Column) -> Column:
-        return F.when(leads, F.col(bound)).when(unsure, NO_BOUND).otherwise(of_follower)
+        is_unknown = unsure | (of_follower < 0)
+        return F.when(leads, F.col(bound)).when(is_unknown, NO_BOUND).otherwise(of_follower)
 
     state = F.struct(
         F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value).alias(C.ROLE),
@@ -106,7 +107,7 @@ def _state(slots: int) -> list[Column]:
         clamped.alias(C.HIGH_WATERMARK),
         F.coalesce(F.getbit(F.col(N.ISR_MASK), slot) != 0, F.lit(False)).alias(C.IN_ISR),
         F.col(C.LEADER_EPOCH),
-        _exactness(leads, open_end | open_hw | unsure | is_raised).alias(C.EXACTNESS),
+        _exactness(leads, open_end | open_hw | unsure | is_raised | (clamped < 0)).alias(C.EXACTNESS),
         high(C.LOG_END_OFFSET_HIGH, leo_high).alias(C.LOG_END_OFFSET_HIGH),
         high(C.HIGH_WATERMARK_HIGH, hw_high).alias(C.HIGH_WATERMARK_HIGH),
     )
@@ -126,5 +127,5 @@ def _of_slot(name: str, slots: int) -> Column:
 
 
 def _exactness(leads: Column, open_end: Column) -> Column:
-    """Return how the state is known: a response that no later fetch follows may not have arrived."""
+    """Return how the HW is known: a response that no later fetch follows may not have arrived, or none came yet."""
     return F.when(leads, F.col(C.EXACTNESS)).when(open_end, Exactness.BOUNDED.value).otherwise(Exactness.EXACT.value)

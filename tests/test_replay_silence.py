@@ -134,6 +134,44 @@ def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
     ]  # fmt: skip
 
 
+def test_a_short_hole_is_known_by_a_session_that_breaks(spark: SparkSession) -> None:
+    """Of two seconds without a request at broker 1; at broker 2 none is missing, at 3 one is, and nothing else."""
+    asked = [
+        (1, 10, 0),
+        (1, 11, 1),
+        (1, 13, 9),
+        (2, 10, 0),
+        (2, 11, 1),
+        (2, 13, 2),
+        (3, 10, 0),
+        (3, 11, 1),
+        (3, 11.3, 3),
+    ]
+    changed = {"change_kind": "leader_metadata", "isr": [1, 2]}
+    landed = {
+        T.PRODUCE_EVENTS.name: rows(spark, T.PRODUCE_EVENTS),
+        T.FETCH_EVENTS.name: rows(
+            spark, T.FETCH_EVENTS,
+            *with_unbroken(
+                {**HERE, "broker_id": b, "event_time": at(s), "response_time": at(s), "session_id": 7,
+                 "session_epoch": epoch}
+                for b, s, epoch in asked
+            ),
+        ),
+        T.LEADER_CHANGES.name: rows(
+            spark, T.LEADER_CHANGES,
+            *[
+                {**HERE, **changed, "broker_id": b, "leader_id": b, "event_time": at(s)}
+                for b in (1, 2, 3)
+                for s in (11.2, 12)
+            ],
+        ),
+    }  # fmt: skip
+
+    silent = silent_changes(landed).select(C.BROKER_ID, F.second(C.EVENT_TIME)).collect()
+    assert sorted(tuple(row) for row in silent) == [(1, at(11.2).second), (1, at(12).second)]
+
+
 def test_an_idle_session_is_no_cut_log(spark: SparkSession) -> None:
     """Of fetches that name nothing, for a minute, only the last has a row: it tells that all of them are logged.
 

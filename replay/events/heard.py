@@ -24,6 +24,8 @@ SILENT_US = 60_000_000
 """Longer than this without any request of a broker is silence, whatever happened."""
 ASKED_WITHIN_US = 5_000_000
 """Within this a leader is asked by the other members of its ISR, ten times the default of replica.fetch.wait.max.ms."""
+BROKEN_US = 500_000
+"""Where a fetch session breaks, this long without any request is a hole in the log: so often a follower asks at least."""
 
 HEARD = "heard"
 """Name under which tables bring `heard` of more requests than they have themselves."""
@@ -35,7 +37,8 @@ AFTER_US, BEFORE_US = "after_us", "before_us"
 IS_CUT_BEFORE, IS_CUT_AFTER = "is_cut_before", "is_cut_after"
 
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
-_BUCKET, _SINCE, _GOES_ON, _ENDS_RUN = "bucket", "since", "goes_on", "ends_run"
+_BUCKET_US = 1_000_000
+_BUCKET, _SINCE, _GOES_ON, _IS_BROKEN, _ENDS_RUN = "bucket", "since", "goes_on", "is_broken", "ends_run"
 
 
 def with_heard(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
@@ -52,10 +55,11 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
     """
     if HEARD in landed:
         return landed[HEARD]
-    begins_anew = F.col(FROM_US) - F.lag(TO_US).over(_in_order(_BUCKET)) > ASKED_WITHIN_US
+    gap_us = F.col(FROM_US) - F.lag(TO_US).over(_in_order(_BUCKET))
+    begins_anew = (gap_us > ASKED_WITHIN_US) | (F.col(_IS_BROKEN) & (gap_us > BROKEN_US))
     number = F.count_if(F.coalesce(begins_anew, F.lit(True))).over(_in_order(_BUCKET).rowsBetween(FIRST, NOW))
     numbered = _asked(landed).withColumn("number", number)
-    is_early = F.col(_BUCKET) - F.min(_BUCKET).over(_whole_stretch()) <= 1
+    is_early = (F.col(_BUCKET) - F.min(_BUCKET).over(_whole_stretch())) * _BUCKET_US <= ASKED_WITHIN_US
     stretches = numbered.withColumn(_GOES_ON, F.col(_GOES_ON) & is_early).groupBy(*_BROKER, "number").agg(
         F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US), F.bool_or(_GOES_ON).alias(IS_CUT_BEFORE)
     )  # fmt: skip
@@ -72,13 +76,15 @@ def _whole_stretch() -> WindowSpec:
 
 
 def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per broker and 5 s in which it was asked: `from_us`, `to_us`, `goes_on`: requests before it are lost.
+    """One row per broker and second in which it was asked: `from_us`, `to_us`; `goes_on`: requests before it are lost.
+
+    `is_broken`: between two requests of a session that the log has.
 
     A request counts when its line was written, which is when it was answered: of those that came in the meantime some
     were answered sooner, and their lines may be lost.
     """
     at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
-    bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias(_BUCKET)
+    bucket = F.expr(f"{AT_US} div {_BUCKET_US}").alias(_BUCKET)
     logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
     in_none = {C.SESSION_ID: F.lit(0), C.SESSION_EPOCH: F.lit(0), _SINCE: F.lit(0), _ENDS_RUN: F.lit(False)}
     appended = logged.select(*_BROKER, at).withColumns(in_none)
@@ -92,12 +98,13 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
         F.max(C.SESSION_EPOCH).alias("last_epoch"),
     )  # fmt: skip
     return of_session.withColumns(_since_before()).groupBy(*_BROKER, _BUCKET).agg(
-        F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US), F.bool_or(_GOES_ON).alias(_GOES_ON)
+        F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US),
+        *[F.bool_or(name).alias(name) for name in (_GOES_ON, _IS_BROKEN)],
     )  # fmt: skip
 
 
 def _since_before() -> dict[str, Column]:
-    """Return since when the log has all of the session, and whether one is missing before the first in these 5 s."""
+    """Return since when the log has all of the session, and whether one is missing before the first of the second."""
     in_order = Window.partitionBy(*_BROKER, C.SESSION_ID).orderBy(_BUCKET)
     earlier, first = F.lag("last_epoch").over(in_order), F.col("first_epoch")
     is_run_through = F.coalesce(F.col("run_end") < first, F.col("run_end").isNotNull())
@@ -106,6 +113,7 @@ def _since_before() -> dict[str, Column]:
     return {
         FROM_US: F.when(is_run_through, F.least(FROM_US, F.lag(TO_US).over(in_order))).otherwise(F.col(FROM_US)),
         _GOES_ON: F.coalesce(is_missing, F.lit(False)),
+        _IS_BROKEN: F.coalesce(is_missing & earlier.isNotNull(), F.lit(False)),
     }
 
 

@@ -56,13 +56,13 @@ def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
     at_once = ~F.col(C.IS_PARKED) & (F.col(C.RESPONSE_HIGH_WATERMARK) >= 0)
     nothing = F.lit(None).cast("bigint")
     answered = fetches.where(_is_accepted()).select(
-        *_LED, C.EVENT_TIME, *C.LINE, nothing.alias(C.BASE_OFFSET), C.FETCH_OFFSET,
+        *_LED, C.EVENT_TIME, *C.LINE, nothing.alias(C.BASE_OFFSET), nothing.alias(C.LAST_OFFSET), C.FETCH_OFFSET,
         # Nothing came, and the logs do not part: the fetch was at the leader's LEO.
         F.when((F.col(C.RECORDS_SIZE) == 0) & (F.col(C.DIVERGING_EPOCH) < 0), F.col(C.FETCH_OFFSET)).alias("end"),
         F.when(at_once, F.col(C.RESPONSE_HIGH_WATERMARK)).alias("hw"),
     )  # fmt: skip
     appended = appends.where((F.col(C.LEADER_EPOCH) >= 0) & (F.col(C.BASE_OFFSET) >= 0)).select(
-        *_LED, C.EVENT_TIME, *C.LINE, C.BASE_OFFSET, nothing.alias(C.FETCH_OFFSET),
+        *_LED, C.EVENT_TIME, *C.LINE, C.BASE_OFFSET, C.LAST_OFFSET, nothing.alias(C.FETCH_OFFSET),
         nothing.alias("end"), nothing.alias("hw"),
     )  # fmt: skip
     place = F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
@@ -75,6 +75,7 @@ def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
             *[F.min_by(c, place).alias(c) for c in C.LINE],
             *[F.min_by(of, first[name]).alias(of) for name, of in _FIRST.items()],
             *[F.min(at).alias(name) for name, at in first.items()],
+            F.min_by(C.LAST_OFFSET, first["appended"]).alias(C.LAST_OFFSET),
             F.max(C.FETCH_OFFSET).alias("heard"),
         )
         .where(F.col("heard").isNotNull())
@@ -82,17 +83,30 @@ def _shown(landed: Mapping[str, DataFrame]) -> DataFrame:
     )
 
 
+_AT_ONCE_US = 5_000_000
+"""What is no farther apart is of one state of the log, unless something tells otherwise."""
 _FIRST = {"appended": C.BASE_OFFSET, "ended": "end", "stated": "hw", "asked": C.FETCH_OFFSET}
 """What tells of the LEO for the first time, by the name of its place."""
 
 
 def _first_end() -> Column:
-    """Return the LEO that is told first: an append's base offset, or where a fetch found nothing."""
-    base, is_first = F.col(C.BASE_OFFSET), F.col("ended").isNull() | (F.col("appended") < F.col("ended"))
+    """Return the LEO that is told first: an append's base offset, or where a fetch found nothing; NULL nobody tells.
+
+    What is told long after the first request says nothing of the LEO by then: the log has grown.
+    """
+    base, appended = F.col(C.BASE_OFFSET), F.col("appended")
+    is_first = F.col("ended").isNull() | (appended < F.col("ended"))
     # A retried batch repeats an old offset: below the HW, or below what a follower had, that is not the end of the log.
-    is_old = (F.col("hw") > base) & ((F.col("stated") < F.col("appended")) | (F.col(C.FETCH_OFFSET) > base))
+    beyond = F.col(C.FETCH_OFFSET) > F.greatest(base, C.LAST_OFFSET) + 1
+    had_more = beyond & (_us("asked") - _us("appended") <= _AT_ONCE_US)
+    is_old = (F.col("hw") > base) & ((F.col("stated") < appended) | had_more)
     is_new = ~F.coalesce(is_old, F.lit(False))
-    return F.when(is_first & is_new, base).otherwise(F.coalesce("end", F.when(is_new, base)))
+    ended = F.when(_us("ended") - F.unix_micros(C.EVENT_TIME) <= _AT_ONCE_US, F.col("end"))
+    return F.when(is_first & is_new, base).otherwise(F.coalesce(ended, F.when(is_new, base)))
+
+
+def _us(place: str) -> Column:
+    return F.unix_micros(F.col(place)[C.EVENT_TIME])
 
 
 def _stated(begins: DataFrame) -> DataFrame:

@@ -25,7 +25,7 @@ SILENT_US = 60_000_000
 ASKED_WITHIN_US = 5_000_000
 """Within this a leader is asked by the other members of its ISR, ten times the default of replica.fetch.wait.max.ms."""
 BROKEN_US = 500_000
-"""Where a fetch session breaks, this long without any request is a hole in the log: so often a follower asks at least."""
+"""Where a fetch session breaks, this long without any request is a hole in the log: a follower asks as often."""
 
 HEARD = "heard"
 """Name under which tables bring `heard` of more requests than they have themselves."""

@@ -90,11 +90,14 @@ def test_without_a_dump_the_next_known_place_in_the_epoch_tells(spark: SparkSess
 
 
 def test_old_batches_end_appends_by_offset_and_time(spark: SparkSession) -> None:
-    """Magic 1: message 10 of the dump was created when epoch 2's append was made, not epoch 0's; 10 to 12 are one."""
+    """Magic 1: message 10 of the dump was created when epoch 2's append was made, not epoch 0's; 10 to 12 are one.
+
+    Message 14 came when the logs had ended.
+    """
     appends = rows_of(
         spark, PRODUCE_EVENTS, append(9, at=100), append(10, at=110), append(10, epoch=2, at=200), append(13, 2, 210)
     )
-    messages = [batch(o, o, -1, at) for o, at in ((9, 99), (10, 199), (11, 199), (12, 199), (13, 209))]
+    messages = [batch(o, o, -1, at) for o, at in ((9, 99), (10, 199), (11, 199), (12, 199), (13, 209), (14, 300))]
     batches = rows_of(spark, SEGMENT_BATCHES, *messages)
     ends = old_batch_ends(appends, batches)
     assert sorted((row.leader_epoch, row["at"]) for row in ends.collect()) == [(0, 10), (2, 13), (2, 14)]

@@ -10,7 +10,7 @@ from schemas.kinds import EventType
 
 _TYPES = (
     *[str(one.value) for one in EventType],
-    N.RESPONSE, N.REPLICA_RESTART, N.REJECTION, N.SHRINK_PROPOSED, N.FENCING, N.TOLD, N.SILENCE,
+    N.RESPONSE, N.REPLICA_RESTART, N.REJECTION, N.SHRINK_PROPOSED, N.FENCING, N.TOLD, N.SILENCE, N.REFUSED,
 )  # fmt: skip
 """The tables' own, and those of the engine alone; the number of one is its place."""
 

@@ -69,6 +69,7 @@ IS_RESTART = "is_restart"             # bool: the state is that of a process tha
 BEGINS_EPOCH = "begins_epoch"         # bool: the state is the replica's first in its leader epoch
 REPLICA_RESTART = "REPLICA_RESTART"   # event type of the engine alone: a follower's process has loaded its log
 RESPONSE = "RESPONSE"                 # likewise: a follower has taken a response
+REFUSED = "REFUSED"                   # likewise: a fetch that was refused; what it asks for is its replica's LEO all the same
 REJECTION = "REJECTION"               # likewise: an ISR change in flight came to nothing
 SHRINK_PROPOSED = "SHRINK_PROPOSED"   # likewise: a smaller ISR is in flight
 FENCING = "FENCING"                   # likewise: replicas were fenced or unfenced in the leader's metadata

@@ -14,17 +14,15 @@ from schemas import columns as C
 from schemas.kinds import EventType
 
 
-def without_refused(ordered: DataFrame) -> DataFrame:
-    """Return the events without the fetches that were refused: they had their say, the fetcher's LEO.
+def with_refused_apart(ordered: DataFrame) -> DataFrame:
+    """Return the events, the fetches that were refused as `REFUSED`: the leader records nothing of them.
 
     Of a refused one that was heeded the response alone is left (`AbstractFetcherThread.processFetchRequest`: up to
     3.4.0 `processPartitionData` came first, and only then a look at the diverging epoch).
     """
     refused = F.coalesce(is_event(EventType.FETCH) & ~F.col("is_accepted"), F.lit(False))
-    heeded = refused & F.col(N.IS_HEEDED)
-    left = ordered.where(~refused | heeded)
-    told = F.when(heeded, event(N.RESPONSE)).otherwise(F.col(N.EVENT))
-    return left.withColumn(N.EVENT, told).drop("is_accepted", N.IS_HEEDED)
+    told = F.when(refused & F.col(N.IS_HEEDED), event(N.RESPONSE)).when(refused, event(N.REFUSED))
+    return ordered.withColumn(N.EVENT, F.coalesce(told, N.EVENT)).drop("is_accepted", N.IS_HEEDED)
 
 
 def is_answered() -> Column:

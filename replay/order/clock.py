@@ -14,7 +14,7 @@ from replay import names as N
 from replay.event_types import is_event
 from replay.events.leaderships import START_US, STATED_HW, STATED_LEO
 from replay.events.next_roles import REACHED
-from replay.events.responses import without_refused
+from replay.events.responses import with_refused_apart
 from replay.names import NS_PER_US
 from replay.order.next_fetches import with_next_fetches
 from replay.passengers import packed, unpacked
@@ -84,7 +84,7 @@ def ordered_by_clock(placed: DataFrame, profile: Profile) -> DataFrame:
             N.EPOCH_START: _epoch_start(append, profile),
         }
     )
-    known = without_refused(with_next_fetches(unpacked(monotone, "of_fetches"), profile)).drop(
+    known = with_refused_apart(with_next_fetches(unpacked(monotone, "of_fetches"), profile)).drop(
         C.SESSION_EPOCH, C.SESSION_UNBROKEN_SINCE, C.RECORDS_SIZE, "is_repeat", N.LOADED_US, N.NEXT_ROLE, START_US
     )
     return packed(unpacked(known, _LATER), _SHOWN, N.SHOWN)

@@ -100,7 +100,7 @@ def _open_hw(slot: int, hw: Column, so_far: WindowSpec, profile: Profile) -> Col
 
 def _comes_before_it() -> Column:
     """Return whether the event may be from before its leader took the role, as a clock has it: it has no state yet."""
-    is_of_others = is_event(N.FENCING, N.REPLICA_RESTART)
+    is_of_others = is_event(N.FENCING, N.REPLICA_RESTART, N.REFUSED)
     return is_of_others & F.col(N.ISR_MASK).isNull() & (F.col(C.LOG_END_OFFSET) < 0)
 
 
@@ -111,7 +111,7 @@ def _with_what_is_told(known: DataFrame) -> DataFrame:
     """
     response, restart = is_event(N.RESPONSE), is_event(N.REPLICA_RESTART)
     taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
-    asked = is_event(EventType.FETCH, N.REPLICA_RESTART)
+    asked = is_event(EventType.FETCH, N.REPLICA_RESTART, N.REFUSED)
     return known.withColumns(
         {
             _NOW: F.struct(*_OF_LEADER),

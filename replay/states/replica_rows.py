@@ -77,7 +77,7 @@ def _may_change(slot: int) -> Column:
     A leader is touched by every event, and few change what it has: whether one does is seen beside the event before.
     """
     leads = F.col(N.LEADER_SLOT) == slot
-    own = is_event_of(slot, EventType.FETCH, N.RESPONSE, N.REPLICA_RESTART)
+    own = is_event_of(slot, EventType.FETCH, N.RESPONSE, N.REPLICA_RESTART, N.REFUSED)
     everyone = (EventType.BECOME_LEADER, EventType.ISR_CHANGE, EventType.WITNESS)
     # Of an epoch whose requests nobody logged, followers' own lines tell: `told_replicas`.
     touched = (own | is_event(*everyone)) & ~F.col(N.IS_UNHEARD)

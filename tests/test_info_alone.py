@@ -16,7 +16,14 @@ from replay.assignment import assignments
 from replay.findings.incidents import incidents
 from replay.timelines import reconstruct
 from schemas.columns import NO_BOUND
-from tests.bounds import leader_high_watermarks, leader_intervals, outside, replica_intervals, replica_values
+from tests.bounds import (
+    at_once,
+    leader_high_watermarks,
+    leader_intervals,
+    outside,
+    replica_intervals,
+    replica_values,
+)
 from tests.captured import Tables, landed_from
 from tests.conftest import CAPTURES
 from tests.info_view import info_view
@@ -57,6 +64,7 @@ def hold_against_truth(rows: Rows, truth: list[dict[str, Any]]) -> None:
         said = replica_values(truth, what)
         assert set(said) <= set(states)
         assert list(outside(said, states, what)) == []
+    assert list(at_once(rows["replica_timeline"])) == []
     assert {(r["topic"], r["partition"], r["replica_id"], r["to_offset"]) for r in rows["truncations"]} == cuts(truth)
     begun = {(r["topic"], r["partition"], r["epoch"], r["broker"]) for r in truth if r["kind"] == "become_leader"}
     told = [r for r in rows["leader_timeline"] if r["event_type"] == "BECOME_LEADER"]

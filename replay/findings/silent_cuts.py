@@ -16,7 +16,7 @@ from replay.findings.finding import finding, text
 from replay.findings.silent_epochs import silent_epochs
 from replay.findings.spans import END_ISR, NUMBER, START_LEO
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
-from replay.states.told_replicas import points
+from replay.states.told_points import points
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas import tables as T

@@ -8,62 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import Column, DataFrame, Window, WindowSpec
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.events.leaderships import STATED_HW
-from replay.statements import ROLE_HWS, ROLE_LEOS, is_of, said
+from replay.states.told_points import deposed, own_lines, points
 from replay.windows import FIRST, LAST, NOW
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import Exactness, Role
-from schemas.kinds import StatementKind as S
 
-_LEO_KINDS = (*ROLE_LEOS, S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.SEGMENT_ROLLED)
-_HW_KINDS = (*ROLE_HWS, S.LOADED_HW, S.TRUNCATED_FULLY_AT)
-_LOWERS_HW = (S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.HW_LOWERED_TO)
 _AFTER_US = 1
-
-
-def _own() -> WindowSpec:
-    return Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
-
-
-def points(statements: DataFrame) -> DataFrame:
-    """One row per line of a replica that states its own LEO or HW: `us`, leader epoch, `leo` and `hw` (NULL unsaid).
-
-    `lowest` is the least offset to which it cut its log, or lowered its HW, in the leader epoch; NULL where it did not.
-    """
-    kinds = {*_LEO_KINDS, *_HW_KINDS, S.LOADED_LEO, S.HW_LOWERED_TO}
-    own = statements.where(is_of(*kinds)).withColumns(
-        {C.REPLICA_ID: F.col(C.BROKER_ID), "us": F.unix_micros(C.EVENT_TIME)}
-    )
-    lines = own.groupBy(*C.REPLICA_KEY, C.CAPTURE_ID, "us", C.SOURCE_FILE, C.SOURCE_LINE).agg(
-        F.max(F.when(is_of(*ROLE_LEOS, *ROLE_HWS), F.col(C.LEADER_EPOCH))).alias("epoch"),
-        F.bool_or(is_of(S.BECAME_LEADER_LEO)).alias("leads"),
-        F.bool_or(is_of(S.LOADED_HW)).alias(N.IS_RESTART),
-        F.bool_or(is_of(S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT)).alias("is_cut"),
-        said(*_LEO_KINDS).alias("leo"),
-        said(*_HW_KINDS).alias("hw"),
-        said(S.LOADED_LEO).alias("recovered"),
-        said(*_LOWERS_HW).alias("lowered"),
-    )
-    before, after = _own().rowsBetween(FIRST, NOW), _own().rowsBetween(NOW, LAST)
-    epoch_before = F.last("epoch", ignorenulls=True).over(before)
-    epoch_after = F.first("epoch", ignorenulls=True).over(after)
-    recovered = F.last("recovered", ignorenulls=True).over(before)
-    is_load = F.col(N.IS_RESTART) | F.col("recovered").isNotNull()
-    placed = lines.withColumns(
-        {
-            C.LEADER_EPOCH: F.when(is_load, epoch_after).otherwise(F.coalesce("epoch", epoch_before, epoch_after)),
-            "leo": F.when(F.col(N.IS_RESTART), F.coalesce(recovered, F.lit(UNKNOWN_OFFSET))).otherwise(F.col("leo")),
-        }
-    )
-    of_epoch = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
-    lowest = placed.withColumn("lowest", F.min("lowered").over(of_epoch)).where(F.col(C.LEADER_EPOCH).isNotNull())
-    return lowest.where(F.col("leo").isNotNull() | F.col("hw").isNotNull()).drop("epoch", "recovered", "lowered")
 
 
 def told_replicas(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
@@ -72,11 +29,13 @@ def told_replicas(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFram
     A leader's HW in an epoch is at least what it began with: so is a follower's there, or what it had itself.
     """
     started = begun.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.min(STATED_HW).alias("leader_hw"))
-    told = points(landed[T.BROKER_STATEMENTS.name]).join(F.broadcast(started), C.on_partition(C.LEADER_EPOCH), "left")
-    so_far = _own().rowsBetween(FIRST, NOW)
+    own = points(landed[T.BROKER_STATEMENTS.name])
+    every = own.unionByName(deposed(landed, own))
+    told = every.join(F.broadcast(started), C.on_partition(C.LEADER_EPOCH), "left")
+    so_far = own_lines().rowsBetween(FIRST, NOW)
     of_epoch = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     last_leo, last_hw = F.last("leo", ignorenulls=True).over(so_far), F.last("hw", ignorenulls=True).over(so_far)
-    following = F.lead(F.struct("leo", "is_cut", N.IS_RESTART, F.lit(True).alias("is_there"))).over(_own())
+    following = F.lead(F.struct("leo", "is_cut", N.IS_RESTART, F.lit(True).alias("is_there"))).over(own_lines())
     known = told.withColumns(
         {
             "base_leo": F.coalesce(last_leo, F.lit(UNKNOWN_OFFSET)),

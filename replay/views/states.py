@@ -2,21 +2,11 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from replay.windows import FIRST, NOW, timeline
+from replay.windows import FIRST, NOW, begun_at, timeline
 from schemas import columns as C
-from schemas.kinds import EventType
-
-
-def begun_at() -> Column:
-    """Return when an event began to tell of its partition: of a killed leader's end no later than what came next.
-
-    That it ended is known when it is started again, hours after the next leader began maybe (docs/adr/0014).
-    """
-    at, following = F.col(C.EVENT_TIME), F.lead(C.EVENT_TIME).over(timeline())
-    return F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.least(at, following)).otherwise(at)
 
 
 def leader_states(leader_timeline: DataFrame) -> DataFrame:

@@ -213,11 +213,16 @@ def test_a_killed_leader_is_none_until_it_is_started_again(spark: SparkSession) 
 
 
 def test_minutes_that_no_file_covers(spark: SparkSession) -> None:
-    """A gap in a file is none where another file of the broker has lines: rotated files are one log."""
+    """A gap in a file is none where another file of the broker has lines: rotated files are one log.
 
-    def file(name: str, begin: int, end: int, *gaps: tuple[int, int], broker: int = 1) -> Given:
+    The minute after a file's last one is not missing; and a log may be quiet for as long as its broker may write none.
+    """
+
+    def file(
+        name: str, begin: int, end: int, *gaps: tuple[int, int], broker: int = 1, kind: str = "request_log"
+    ) -> Given:
         return {
-            "cluster_id": "c", "kind": "request_log", "broker_id": broker, "source_file": name, "lines_read": 5,
+            "cluster_id": "c", "kind": kind, "broker_id": broker, "source_file": name, "lines_read": 5,
             "first_at": at(60 * begin), "last_at": at(60 * end),
             "gaps": [{"from": at(60 * first), "to": at(60 * last)} for first, last in gaps],
         }  # fmt: skip
@@ -225,9 +230,13 @@ def test_minutes_that_no_file_covers(spark: SparkSession) -> None:
     untimed = {**file("empty", 0, 0, broker=3), "first_at": None, "last_at": None, "gaps": None}
     files = [file("a", 0, 120, (30, 90), (100, 110)), file("b", 30, 90), file("c", 150, 160, broker=2), untimed]
     files += [file("d", 170, 180, broker=2)]
+    files += [file("rotated", 0, 6, broker=4), file("on", 7, 9, broker=4), file("after_a_quiet_one", 11, 12, broker=4)]
+    for broker, kind in ((5, "state_change_log"), (6, "server_log")):
+        files += [file("quiet", 0, 1, broker=broker, kind=kind), file("again", 121, 122, broker=broker, kind=kind)]
+    files += [file("silent", 243, 250, broker=6, kind="server_log")]
     found = sources_found(rows(spark, T.SOURCE_FILES, *files)).collect()
 
-    assert {row["broker_id"]: row["minutes_missing"] for row in found} == {1: 10, 2: 10, 3: 0}
+    assert {row["broker_id"]: row["minutes_missing"] for row in found} == {1: 9, 2: 9, 3: 0, 4: 0, 5: 0, 6: 120}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

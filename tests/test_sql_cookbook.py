@@ -68,8 +68,9 @@ GIVEN |= {
     ],
     T.FETCH_EVENTS: [
         {**HERE, "topic": "waits", "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1,
-         "client_id": name, "fetch_offset": offset, "error_code": error, "isolation_level": 0}
-        for second, name, offset, error in ((23.5, "jumped", 12, 1), (1.5, "ahead", 7, 0))
+         "client_id": name, "fetch_offset": offset, "error_code": error, "isolation_level": 0,
+         "response_high_watermark": answer}
+        for second, name, offset, error, answer in ((23.5, "jumped", 12, 1, -1), (1.5, "ahead", 7, 0, 4))
     ],
 }  # fmt: skip
 GIVEN |= {

@@ -6,17 +6,15 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import Row, SparkSession
 
 from replay.findings.held_back import high_watermark_held
 from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
 from replay.views.exposure import exposure
 from replay.views.flapping import isr_flapping
-from replay.views.sources_found import sources_found
-from replay.views.states import leader_states
 from schemas import tables as T
-from tests.checked_rows import Given, at, became_leader, event
+from tests.checked_rows import Given, at, event
 from tests.frames import rows
 
 pytestmark = pytest.mark.spark
@@ -48,11 +46,6 @@ def timeline(spark: SparkSession, **histories: list[Given]) -> Any:
     """Leaders' events, a topic a history."""
     told = [{**row, "topic": topic} for topic, history in histories.items() for row in history]
     return rows(spark, T.LEADER_TIMELINE, *told)
-
-
-def nothing_told(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
-    """No line of brokers or the controller about epochs."""
-    return rows(spark, T.LEADER_CHANGES), rows(spark, T.METADATA_CHANGES)
 
 
 def test_who_held_the_high_watermark_and_why(spark: SparkSession) -> None:
@@ -190,88 +183,6 @@ def test_flapping_is_clustered(spark: SparkSession) -> None:
         "cluster_id": "c", "clustered_by": "pair", "replica_id": 2, "leader_id": 1, "times_out": 2, "partitions": 2,
         "not_back": 1, "seconds_out_median": 3.0, "seconds_out_max": 3.0,
     }  # fmt: skip
-
-
-def test_one_state_of_a_partition_at_any_moment(spark: SparkSession) -> None:
-    """The clock of the next leader is ten seconds behind: what the first one still did is in force until it is past."""
-    told = timeline(spark, skewed=[event(0, 1, 4, 4), event(0, 25, 6, 4), event(1, 1, 6, 5), event(1, 20, 7, 7)])
-    states = leader_states(told, *nothing_told(spark)).orderBy("leader_epoch", "event_seq").collect()
-
-    assert [(row["high_watermark"], row["valid_from"], row["valid_to"]) for row in states] == [
-        (4, clock(1), clock(25)), (4, clock(25), clock(25)), (5, clock(25), clock(30)), (7, clock(30), None),
-    ]  # fmt: skip
-
-
-def test_a_killed_leader_is_none_until_it_is_started_again(spark: SparkSession) -> None:
-    """Its end has the time of the load; where nothing comes after it, that is all that is known."""
-    end = event(0, 3, 6, 4, event_type="RESTART", event_time=at(3600))
-    told = timeline(
-        spark, followed=[event(0, 1, 4, 4), end, event(1, 1, 6, 5), event(1, 20, 7, 7)], last=[event(0, 1, 4, 4), end]
-    )
-    states = leader_states(told, *nothing_told(spark)).orderBy("topic", "leader_epoch", "event_seq").collect()
-
-    assert [(row["topic"], row["event_type"], row["valid_from"], row["valid_to"]) for row in states] == [
-        ("followed", "BECOME_LEADER", clock(1), clock(11)), ("followed", "RESTART", clock(11), clock(11)),
-        ("followed", "BECOME_LEADER", clock(11), clock(30)), ("followed", "FETCH", clock(30), None),
-        ("last", "BECOME_LEADER", clock(1), clock(3600)), ("last", "RESTART", clock(3600), None),
-    ]  # fmt: skip
-
-
-def test_in_an_epoch_of_which_no_leader_tells_none_is_in_force(spark: SparkSession) -> None:
-    """By whoever tells of it first; a line of a broker that was away holds back no later leader."""
-    end = event(0, 3, 6, 4, event_type="RESTART", event_time=at(3600))
-    told = timeline(
-        spark,
-        last=[event(0, 1, 4, 4), end], between=[event(0, 1, 4, 4), event(3, 1, 6, 6)],
-        late=[event(0, 1, 4, 4), event(3, 1, 6, 6)], led=[event(0, 1, 4, 4), event(1, 1, 6, 6)],
-    )  # fmt: skip
-    lines = [
-        *[
-            became_leader(epoch, 2, topic="last", leader_id=-1, event_time=at(second))
-            for epoch, second in ((1, 9), (2, 7))
-        ],
-        became_leader(1, 2, topic="last", event_time=at(8)),
-        *[became_leader(epoch, 2, topic="late", event_time=at(90)) for epoch in (1, 2)],
-        became_leader(1, 2, topic="led", event_time=at(5)),
-    ]
-    records = [became_leader(1, 2, topic="between", leader_id=-1, event_time=at(6))]
-    states = leader_states(told, rows(spark, T.LEADER_CHANGES, *lines), rows(spark, T.METADATA_CHANGES, *records))
-    spans = [(row["topic"], row["leader_epoch"], row["valid_from"], row["valid_to"])
-             for row in states.orderBy("topic", "leader_epoch", "event_seq").collect()]  # fmt: skip
-
-    assert spans == [
-        ("between", 0, clock(1), clock(6)), ("between", 3, clock(31), None),
-        ("last", 0, clock(1), clock(8)), ("last", 0, clock(8), clock(8)),
-        ("late", 0, clock(1), clock(31)), ("late", 3, clock(31), None),
-        ("led", 0, clock(1), clock(11)), ("led", 1, clock(11), None),
-    ]  # fmt: skip
-
-
-def test_minutes_that_no_file_covers(spark: SparkSession) -> None:
-    """A gap in a file is none where another file of the broker has lines: rotated files are one log.
-
-    The minute after a file's last one is not missing; and a log may be quiet for as long as its broker may write none.
-    """
-
-    def file(
-        name: str, begin: int, end: int, *gaps: tuple[int, int], broker: int = 1, kind: str = "request_log"
-    ) -> Given:
-        return {
-            "cluster_id": "c", "kind": kind, "broker_id": broker, "source_file": name, "lines_read": 5,
-            "first_at": at(60 * begin), "last_at": at(60 * end),
-            "gaps": [{"from": at(60 * first), "to": at(60 * last)} for first, last in gaps],
-        }  # fmt: skip
-
-    untimed = {**file("empty", 0, 0, broker=3), "first_at": None, "last_at": None, "gaps": None}
-    files = [file("a", 0, 120, (30, 90), (100, 110)), file("b", 30, 90), file("c", 150, 160, broker=2), untimed]
-    files += [file("d", 170, 180, broker=2)]
-    files += [file("rotated", 0, 6, broker=4), file("on", 7, 9, broker=4), file("after_a_quiet_one", 11, 12, broker=4)]
-    for broker, kind in ((5, "state_change_log"), (6, "server_log")):
-        files += [file("quiet", 0, 1, broker=broker, kind=kind), file("again", 121, 122, broker=broker, kind=kind)]
-    files += [file("silent", 243, 250, broker=6, kind="server_log")]
-    found = sources_found(rows(spark, T.SOURCE_FILES, *files)).collect()
-
-    assert {row["broker_id"]: row["minutes_missing"] for row in found} == {1: 9, 2: 9, 3: 0, 4: 0, 5: 0, 6: 120}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

@@ -14,6 +14,7 @@ from pyspark.sql import functions as F
 
 from replay.names import IN_ORDER, INCARNATION, LEADERSHIP, PARTITION_NUMBER, TENURE
 from schemas import columns as C
+from schemas.kinds import EventType
 
 FIRST, NOW, LAST = Window.unboundedPreceding, Window.currentRow, Window.unboundedFollowing
 
@@ -94,6 +95,15 @@ def timeline(*within: str) -> WindowSpec:
 def epoch_in_order(*within: str) -> WindowSpec:
     """The same of one leader epoch."""
     return Window.partitionBy(*C.EPOCH_KEY, *within).orderBy(C.EVENT_SEQ)
+
+
+def begun_at() -> Column:
+    """Return when an event began to tell of its partition: of a killed leader's end no later than what came next.
+
+    That it ended is known when it is started again, hours after the next leader began maybe (docs/adr/0014).
+    """
+    at, following = F.col(C.EVENT_TIME), F.lead(C.EVENT_TIME).over(timeline())
+    return F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.least(at, following)).otherwise(at)
 
 
 def carried(value: Column, window: WindowSpec) -> Column:

@@ -40,7 +40,7 @@ class Position(StrEnum):
     BELOW_LOG_START = "BELOW_LOG_START"
     """Below the log start: the records are deleted (retention, DeleteRecords), the fetch is out of range."""
     UNKNOWN = "UNKNOWN"
-    """The capture does not tell what the leader had."""
+    """The capture does not tell what the leader had, or whether a step of the HW came before the fetch or after."""
 
 
 class Outcome(StrEnum):

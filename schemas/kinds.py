@@ -122,6 +122,12 @@ class FileKind(StrEnum):
     UNKNOWN = "unknown"
 
 
+QUIET_MINUTES = {FileKind.REQUEST_LOG: 2, FileKind.CONSOLE_LOG: 2, FileKind.SERVER_LOG: 120}
+"""How long a running broker may write nothing: followers fetch all the time; a quiet one still cleans up now and then.
+A broker's state changes may be years apart: their log has no gaps. Those of a console log are gaps of its requests,
+which may be logged for minutes of a day of other lines."""
+
+
 class Exactness(StrEnum):
     """How an offset of a timeline is known."""
 

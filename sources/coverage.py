@@ -13,15 +13,12 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from schemas.columns import NO_REPLICA
-from schemas.kinds import FileKind
+from schemas.kinds import QUIET_MINUTES, FileKind
 from sources.source_file import SourceFile
 
 MINUTE = timedelta(minutes=1)
 
-QUIET = {FileKind.REQUEST_LOG: 2 * MINUTE, FileKind.CONSOLE_LOG: 2 * MINUTE, FileKind.SERVER_LOG: 120 * MINUTE}
-"""How long a running broker may write nothing: followers fetch all the time; a quiet one still cleans up now and then.
-A broker's state changes may be years apart: their log has no gaps. Those of a console log are gaps of its requests,
-which may be logged for minutes of a day of other lines."""
+QUIET = {kind: minutes * MINUTE for kind, minutes in QUIET_MINUTES.items()}
 
 ALLOWS = {
     FileKind.REQUEST_LOG: "each step of HW and LEO",

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from replay.findings.held_back import held_back
+from replay.findings.held_back import held_back, high_watermark_held
 from replay.findings.stalls import stalled_high_watermarks
 from replay.profile import Profile
 from schemas.tables import LEADER_TIMELINE
-from tests.checked_rows import event
+from tests.checked_rows import at, event
 from tests.frames import rows
 
 if TYPE_CHECKING:
@@ -46,6 +46,33 @@ def test_what_is_known_between_bounds_is_behind_where_it_surely_is(spark: SparkS
 
     found = {row["topic"]: row["lasted_ms"] for row in held_back(timeline).collect()}
     assert found == {"surely_behind": 2_000, "killed": 10_000}
+
+
+@pytest.mark.spark
+def test_the_end_of_a_killed_process_begins_no_stretch(spark: SparkSession) -> None:
+    """Its HW may have risen before, and what its end is known by comes long after the next leader began."""
+    open_end = {"exactness": "bounded", "high_watermark_high": 5}
+    end = event(0, 30, 5, 4, event_type="RESTART", replica_id=1, **open_end)
+    before = [event(0, 1, 5, 5), event(0, 2, 5, 4, **open_end), end]
+    kept_its_epoch = event(0, 33, 5, 4, event_seq=(1 << 40) + 1)
+    timeline = rows(
+        spark, LEADER_TIMELINE, *[{**row, "topic": "followed"} for row in (*before, event(1, 1, 5, 5))],
+        *[{**row, "topic": "started_again"} for row in (*before, kept_its_epoch)],
+    )  # fmt: skip
+
+    found = held_back(timeline).collect()
+    begun = [(row["topic"], (row["started_at"] - at(0).replace(tzinfo=None)).total_seconds()) for row in found]
+    assert (begun, [row["lasted_ms"] for row in found]) == ([("started_again", 33.0)], [0])
+
+
+@pytest.mark.spark
+def test_what_a_killed_leader_waited_for_ends_with_the_next_one(spark: SparkSession) -> None:
+    """Also where its own end, known an hour later, tells of another reason."""
+    waits, untold = ({"high_watermark_limited_by": replicas} for replicas in ([2], None))
+    end = event(0, 3, 5, 4, event_type="RESTART", replica_id=1, event_time=at(3600), **untold)
+    timeline = rows(spark, LEADER_TIMELINE, event(0, 1, 5, 4, **waits), end, event(1, 1, 5, 5))
+
+    assert [row["lasted_ms"] for row in high_watermark_held(timeline).collect()] == [10_000]
 
 
 @pytest.mark.spark

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from pyspark.sql import DataFrame
 
-from replay.findings import parted_followers, parted_logs
+from replay.findings import differing, parted_followers, parted_logs
 from replay.findings.divergence import divergences
 from replay.profile import Profile, Truncation
 from schemas import tables as T
@@ -23,6 +24,8 @@ def fetched(replica: int, epoch: int, leo: int, hw: int = 8) -> Given:
 
 # Of leader 1's [0, 10) leader 2 has [0, 8), and appends up to 12.
 TAKEN_OVER = (event(0, 1, 0, 0), event(0, 2, 10, 8), event(1, 1, 8, 8), event(1, 2, 12, 12))
+SLOWLY = (*TAKEN_OVER[:3], event(1, 2, 9, 8), event(1, 3, 12, 12))
+UNTOLD = (*TAKEN_OVER[:2], event(1, 1, 8, 8, log_end_offset_high=20), TAKEN_OVER[3])
 # 3 led before 1 did.
 THIRD = (
     event(0, 1, 0, 0, leader_id=3), event(0, 2, 9, 8, leader_id=3), event(1, 1, 9, 8, leader_id=1),
@@ -38,6 +41,10 @@ HISTORIES: Histories = {
     "cut": led(*TAKEN_OVER) | {
         T.TRUNCATIONS: [cut(1, 1, 10, 8, event_time=at(15)), cut(1, 1, 9, 8, event_time=at(17))],
     },
+    # Until 12 s leader 2 has nothing that 1 has not, then [8, 9), and at 13 s the rest.
+    "cut_before_any": led(*TAKEN_OVER) | {T.TRUNCATIONS: [cut(1, 1, 10, 8, event_time=at(11.5))]},
+    "cut_before_all": led(*SLOWLY) | {T.TRUNCATIONS: [cut(1, 1, 10, 8, event_time=at(12.5))]},
+    "cut_before_what_is_told": led(*UNTOLD) | {T.TRUNCATIONS: [cut(1, 1, 10, 8, event_time=at(11.5))]},
     "cut_too_little": led(*TAKEN_OVER) | {T.TRUNCATIONS: [cut(1, 1, 10, 9, event_time=at(15))]},
     "cut_before": led(*TAKEN_OVER) | {T.TRUNCATIONS: [cut(1, 0, 12, 8, event_time=at(1))]},
     "cut_by_another": led(*TAKEN_OVER) | {T.TRUNCATIONS: [cut(3, 1, 10, 8, event_time=at(15))]},
@@ -48,6 +55,9 @@ HISTORIES: Histories = {
     "hw_cut": led(*KEPT) | {
         T.REPLICA_TIMELINE: WENT_ON,
         T.TRUNCATIONS: [cut(3, 1, 12, 9, event_time=at(16)), cut(3, 1, 10, 9, event_time=at(18))],
+    },
+    "hw_cut_before_any": led(*KEPT) | {
+        T.REPLICA_TIMELINE: WENT_ON, T.TRUNCATIONS: [cut(3, 1, 10, 9, event_time=at(11.5))],
     },
     "hw_cut_too_little": led(*KEPT) | {
         T.REPLICA_TIMELINE: WENT_ON, T.TRUNCATIONS: [cut(3, 1, 12, 10, event_time=at(16))],
@@ -67,6 +77,8 @@ FOUND: Findings = {
     "not_back": {("warning", 1, 1, 8, 10, None)},
     "back": {("critical", 1, 1, 8, 10, None)},
     "cut": {("info", 1, 1, 8, 10, 15)},
+    "cut_before_all": {("info", 1, 1, 8, 9, 12.5)},
+    "cut_before_what_is_told": {("info", 1, 1, 8, 10, 11.5)},
     "cut_too_little": {("warning", 1, 1, 8, 10, None)},
     "cut_before": {("warning", 1, 1, 8, 10, None)},
     "cut_by_another": {("warning", 1, 1, 8, 10, None)},
@@ -74,6 +86,7 @@ FOUND: Findings = {
     "back_later": {("critical", 1, 1, 8, 10, None)},
     "hw_went_on": {("warning", 1, 1, 9, 10, None), ("critical", 1, 3, 9, 10, None)},
     "hw_cut": {("warning", 1, 1, 9, 10, None), ("info", 1, 3, 9, 10, 16)},
+    "hw_cut_before_any": {("warning", 1, 1, 9, 10, None)},
     "hw_cut_too_little": {("warning", 1, 1, 9, 10, None), ("critical", 1, 3, 9, 10, None)},
     "hw_cut_before": {("warning", 1, 1, 9, 10, None), ("critical", 1, 3, 9, 10, None)},
     "hw_not_beyond": {("warning", 1, 1, 9, 10, None)},
@@ -96,18 +109,27 @@ MUTANTS = (
            "what a silent leader had is known"),
     Mutant(parted_followers.parted_followers, '(F.col(OWN_HW) > F.col("begin"))', '(F.col(OWN_HW) >= F.col("begin"))',
            "who cut to its HW kept what lies above"),
+    Mutant(differing.with_differing, "F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH)", "F.col(C.LOG_END_OFFSET)",
+           "what is not told was not appended"),
+    Mutant(differing.with_differing, "F.max(F.when(is_until, ", "F.max(F.when(F.lit(True), ",
+           "what is appended after the cut differs"),
 )  # fmt: skip
 
 
 told = told_once(HISTORIES)
 
 
-def found(told: Told) -> Findings:
-    """What is found of each history; followers are looked at under truncation to the HW alone."""
+def apart(told: Told) -> DataFrame:
+    """The findings; followers are looked at under truncation to the HW alone."""
     profile = Profile(truncation=Truncation.HIGH_WATERMARK.value)
-    apart = divergences(told.landed, told.lost, told.took_part, told.truncations, profile)
+    leaders = told.landed[T.LEADER_TIMELINE.name]
+    return divergences(told.landed, told.lost, told.took_part, told.truncations, leaders, profile)
+
+
+def found(told: Told) -> Findings:
+    """What is found of each history."""
     begin = at(0).replace(tzinfo=None)
-    shown = by_topic(apart, "severity", "leader_epoch", "replica_id", "from_offset", "to_offset", "ended_at")
+    shown = by_topic(apart(told), "severity", "leader_epoch", "replica_id", "from_offset", "to_offset", "ended_at")
     return {
         topic: {(*of, ended and (ended - begin).total_seconds()) for *of, ended in rows}
         for topic, rows in shown.items()
@@ -115,8 +137,19 @@ def found(told: Told) -> Findings:
 
 
 def test_whose_logs_are_apart(told: Told) -> None:
-    """From the election until who has to cut has cut to where they part."""
+    """What the new leader appended until who has to cut has cut to where they part."""
     assert found(told) == FOUND
+
+
+def test_logs_are_apart_from_the_first_append(told: Told) -> None:
+    """Not from the election on; where nobody knows of it, it may be from there."""
+    started = by_topic(apart(told).where("leader_epoch = 1"), "replica_id", "started_at")
+    seconds = {
+        topic: {(replica, (since - at(0).replace(tzinfo=None)).total_seconds()) for replica, since in rows}
+        for topic, rows in started.items() if topic in {"cut", "cut_before_what_is_told", "hw_went_on"}
+    }  # fmt: skip
+
+    assert seconds == {"cut": {(1, 12.0)}, "cut_before_what_is_told": {(1, 11.0)}, "hw_went_on": {(1, 12.0), (3, 12.0)}}
 
 
 @pytest.mark.long

@@ -15,11 +15,12 @@ from tests.frames import rows
 pytestmark = pytest.mark.spark
 
 
-def consumed(second: float, offset: int, error: int = 0, isolation: int = 0) -> Given:
-    """A consumer's fetch from the leader of epoch 0."""
+def consumed(second: float, offset: int, error: int = 0, isolation: int = 0, answer: int = -1, **more: int) -> Given:
+    """A consumer's fetch from the leader of epoch 0, answered with a HW."""
     return {
         **HERE, "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1, "client_id": "reader",
         "fetch_offset": offset, "error_code": error, "isolation_level": isolation, "source_line": int(second * 10),
+        "response_high_watermark": answer, **more,
     }  # fmt: skip
 
 
@@ -40,8 +41,10 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
         "of_unknown_end": [event(0, 1, -1, 8)],
     }  # fmt: skip
     asked = {0.5: 4, 1.5: 1, 2.0: 11, 2.5: 9, 3.0: 8, 5.5: 7, 6.0: 4}
+    answers = {2.5: 8, 5.5: 6}
     fetches = rows(
-        spark, T.FETCH_EVENTS, *[consumed(second, offset) for second, offset in asked.items()],
+        spark, T.FETCH_EVENTS,
+        *[consumed(second, offset, answer=answers.get(second, -1)) for second, offset in asked.items()],
         consumed(7.0, 5, isolation=1), {**consumed(1.2, 4), "topic": "untold"},
         {**consumed(9.0, 6), "topic": "of_unknown_end"},
     )  # fmt: skip
@@ -61,7 +64,12 @@ def test_between_bounds_nobody_knows_where_a_position_is(spark: SparkSession) ->
         "leo": [event(0, 1, 100, 90, log_end_offset_high=150)],
     }
     asked = {"hw": (3, 4, 5, 6, 7), "leo": (90, 100, 120, 150, 151)}
-    fetches = [{**consumed(2, offset), "topic": topic} for topic, offsets in asked.items() for offset in offsets]
+    answers = {7: 6, 100: 90}
+    fetches = [
+        {**consumed(2, offset, answer=answers.get(offset, -1)), "topic": topic}
+        for topic, offsets in asked.items()
+        for offset in offsets
+    ]
     found = consumer_positions(rows(spark, T.FETCH_EVENTS, *fetches), timeline(spark, led))
     told = {(row["topic"], row["fetch_offset"]): row["position_is"] for row in found.collect()}
 
@@ -69,4 +77,26 @@ def test_between_bounds_nobody_knows_where_a_position_is(spark: SparkSession) ->
         ("hw", 3): "BEHIND", ("hw", 4): "UNKNOWN", ("hw", 5): "UNKNOWN", ("hw", 6): "UNKNOWN",
         ("hw", 7): "BEYOND_HIGH_WATERMARK", ("leo", 90): "AT_END", ("leo", 100): "BEYOND_HIGH_WATERMARK",
         ("leo", 120): "UNKNOWN", ("leo", 150): "UNKNOWN", ("leo", 151): "BEYOND_LOG_END",
+    }  # fmt: skip
+
+
+def test_a_step_of_the_high_watermark_in_the_same_millisecond(spark: SparkSession) -> None:
+    """The HW in the response decides, or its fetch session's where that leaves it out; without, nobody knows.
+
+    So it is beyond an old HW, one that went back, and the LEO; of what is refused a response tells no HW.
+    """
+    led = [event(0, 1, 10, 8), event(0, 2, 10, 6), event(0, 3, 10, 4)]
+    asked = {
+        "parked": consumed(1.5, 9, answer=9), "beyond": consumed(1.5, 9, answer=8), "untold": consumed(1.5, 9),
+        "in_session": consumed(1.5, 9, session_high_watermark=8), "went_back": consumed(3.5, 8, answer=4),
+        "not_back_yet": consumed(3.5, 8, answer=8), "appended_meanwhile": consumed(1.5, 11, answer=11),
+        "refused": consumed(1.5, 11, error=1),
+    }  # fmt: skip
+    fetches = rows(spark, T.FETCH_EVENTS, *[{**fetch, "topic": topic} for topic, fetch in asked.items()])
+    found = consumer_positions(fetches, timeline(spark, dict.fromkeys(asked, led))).collect()
+
+    assert {row["topic"]: (row["position_is"], row["lag"]) for row in found} == {
+        "parked": ("UNKNOWN", None), "beyond": ("BEYOND_HIGH_WATERMARK", -1), "untold": ("UNKNOWN", None),
+        "in_session": ("BEYOND_HIGH_WATERMARK", -1), "went_back": ("BEYOND_REGRESSED_HIGH_WATERMARK", -4),
+        "not_back_yet": ("UNKNOWN", None), "appended_meanwhile": ("UNKNOWN", None), "refused": ("BEYOND_LOG_END", -3),
     }  # fmt: skip

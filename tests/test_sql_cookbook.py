@@ -50,7 +50,7 @@ GIVEN = lost() | {
     T.INCIDENTS: [
         finding("COMMITTED_RECORDS_LOST", 1, 20, None, (10, 11)),
         finding("ISR_SHRUNK", 2, 1, 5, (-1, -1)),
-        finding("ISR_SHRUNK", 2, 6, 16, (-1, -1)),
+        finding("ISR_SHRUNK", 2, 6, 16.726, (-1, -1)),
         finding("HIGH_WATERMARK_STALLED", 2, 1, 5, (10, 11)),
         finding("CONSUMER_READ_LOST_RECORDS", -1, 20, None, (10, 11)),
         finding("LOG_DIVERGENCE", 1, 20, 25, (10, 11)),
@@ -68,8 +68,9 @@ GIVEN |= {
     ],
     T.FETCH_EVENTS: [
         {**HERE, "topic": "waits", "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1,
-         "client_id": name, "fetch_offset": offset, "error_code": error, "isolation_level": 0}
-        for second, name, offset, error in ((23.5, "jumped", 12, 1), (1.5, "ahead", 7, 0))
+         "client_id": name, "fetch_offset": offset, "error_code": error, "isolation_level": 0,
+         "response_high_watermark": answer}
+        for second, name, offset, error, answer in ((23.5, "jumped", 12, 1, -1), (1.5, "ahead", 7, 0, 4))
     ],
 }  # fmt: skip
 GIVEN |= {
@@ -99,7 +100,7 @@ ANSWERS: dict[str, dict[str, object]] = {
     "what-was-lost": {"kind": "COMMITTED_RECORDS_LOST", "from_offset": 10, "to_offset": 11, "records": 1},
     "who-held-the-high-watermark": {"topic": "waits", "why": "NOT_FETCHING", "waits_for": [2], "lasted_ms": 20000},
     "isr-flapping": {"clustered_by": "cluster", "times_out": 1, "seconds_out_median": 4.0},
-    "times-out-of-the-isr": {"replica_id": 2, "times_out": 2, "partitions": 1, "median_seconds_out": 7.0},
+    "times-out-of-the-isr": {"replica_id": 2, "times_out": 2, "partitions": 1, "median_seconds_out": 7.363},
     "why-out-of-range": {"client_id": "jumped", "position_is": "BEYOND_LOG_END"},
     "negative-lag": {"client_id": "ahead", "lag": -3, "cause": "the leader knew an old one"},
     "way-back-into-the-isr": {"replica_id": 2, "first_fetch_after": at(2).replace(tzinfo=None)},

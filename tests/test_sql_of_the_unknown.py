@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 
 COOKBOOK = Path(__file__).parent.parent / "examples" / "sql"
+OF_MORE_THAN_A_PARTITION = ("rules-of-truncation", "what-sharing-would-tell")
+OF_A_CLUSTER = re.compile(r"^SELECT (\w+\.)?cluster_id,", re.MULTILINE)
 
 
 def ask(spark: SparkSession, name: str, **given: Sequence[Given]) -> list[Row]:
@@ -31,9 +34,14 @@ def ask(spark: SparkSession, name: str, **given: Sequence[Given]) -> list[Row]:
 
 
 def cut_of(topic: str, method: str, begin: int, end: int) -> Given:
-    """A truncation of replica 1, below the partition's HW of 8."""
-    more = {"method": method, "partition_high_watermark_before": 8, "event_time": at(begin)}
+    """A truncation of replica 1 in epoch 1, whose leader has come to a HW of 20 meanwhile."""
+    more = {"method": method, "partition_high_watermark_before": 20, "event_time": at(begin)}
     return {**HERE, **cut(1, 1, begin, end, **more), "topic": topic}
+
+
+def led_twice(topic: str) -> list[Given]:
+    """A leader that came to a HW of 8, and the next one to 20, with other records from 8 on."""
+    return [{**led, "topic": topic} for led in (event(0, 1, 10, 8), event(1, 1, 20, 20))]
 
 
 def test_a_high_watermark_that_is_not_known_went_nowhere(spark: SparkSession) -> None:
@@ -61,21 +69,53 @@ def test_the_first_fetch_after_is_of_the_first_epoch(spark: SparkSession) -> Non
 
 
 def test_each_parting_stands_beside_one_rule(spark: SparkSession) -> None:
-    """Of a partition where nothing was cut too; of a log of unknown length what was committed is gone at least."""
+    """Of a partition where nothing was cut too; of a log of unknown length what was committed is gone at least.
+
+    What a replica loses with a restart its present leader may have committed; what it cuts, the leaders before.
+    """
     parted = [{**found("LOG_DIVERGENCE"), "topic": topic} for topic in ("of_both", "of_one", "of_none")]
     answers = ask(
         spark, "rules-of-truncation", incidents=parted,
+        leader_timeline=[led for topic in ("of_both", "of_one", "of_restart") for led in led_twice(topic)],
         truncations=[
             cut_of("of_both", "high_watermark", 9, 7), cut_of("of_both", "leader_epoch", 10, 9),
-            cut_of("of_one", "high_watermark", -1, 6),
+            cut_of("of_one", "high_watermark", -1, 6), cut_of("of_restart", "restart", 20, 19),
         ],
     )  # fmt: skip
     told = {row["method"]: tuple(row)[1:] for row in answers}
 
     assert told == {
         "high_watermark": (2, 2, 1, 4, 3, 1), "leader_epoch": (1, 1, 0, 1, 0, 0), "none": (0, 0, 0, 0, 0, 1),
-        "several": (0, 0, 0, 0, 0, 1),
+        "several": (0, 0, 0, 0, 0, 1), "restart": (1, 1, 0, 1, 1, 0),
     }  # fmt: skip
+
+
+def test_a_cut_above_what_was_committed_is_not_below_the_high_watermark(spark: SparkSession) -> None:
+    """The present leader's HW is of other records: the finding tells. Below its own HW a replica cut in any case."""
+    cuts = {"of_nothing": (10, 8), "of_committed": (10, 7), "below_its_own": (10, 8)}
+    below = "TRUNCATED_BELOW_HIGH_WATERMARK"
+    severities = {"of_nothing": "info", "of_committed": "warning", "below_its_own": "info"}
+    answers = ask(
+        spark, "truncations-below-the-high-watermark",
+        truncations=[
+            cut_of(topic, "fetch_divergence", *of) | {"high_watermark_before": 9 if topic == "below_its_own" else 5}
+            for topic, of in cuts.items()
+        ],
+        incidents=[
+            {**found(below, severity, epoch=1), "topic": topic, "replica_id": 1, "started_at": at(10)}
+            for topic, severity in severities.items()
+        ],
+    )  # fmt: skip
+
+    assert {row["topic"] for row in answers} == {"of_committed", "below_its_own"}
+
+
+def test_rows_of_two_clusters_can_be_told_apart() -> None:
+    """Where a row is of a partition, its cluster comes first."""
+    files = sorted(path for path in COOKBOOK.glob("*.sql") if path.stem not in OF_MORE_THAN_A_PARTITION)
+    untold = [path.stem for path in files if not OF_A_CLUSTER.search(path.read_text(encoding="utf-8"))]
+
+    assert untold == []
 
 
 def test_what_is_not_told_is_not_the_clients_fault(spark: SparkSession) -> None:

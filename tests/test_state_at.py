@@ -10,7 +10,7 @@ import pytest
 from replay.views.states import leader_states
 from schemas import tables as T
 from schemas.functions import STATE_AT
-from tests.checked_rows import Given, at, event, state
+from tests.checked_rows import Given, at, became_leader, event, state
 from tests.frames import rows
 
 if TYPE_CHECKING:
@@ -42,9 +42,10 @@ LED_BY_TWO = (
 )  # fmt: skip
 
 
-def ask(spark: SparkSession, led: Sequence[Given], states: Sequence[Given], second: float) -> list[Row]:
-    """What `state_at` tells of a moment."""
-    leader_states(rows(spark, T.LEADER_TIMELINE, *led)).createOrReplaceTempView("leader_states")
+def ask(spark: SparkSession, led: Sequence[Given], states: Sequence[Given], second: float, *lines: Given) -> list[Row]:
+    """What `state_at` tells of a moment; `lines` are of leader changes."""
+    tables = ((T.LEADER_TIMELINE, led), (T.LEADER_CHANGES, lines), (T.METADATA_CHANGES, ()))
+    leader_states(*[rows(spark, table, *given) for table, given in tables]).createOrReplaceTempView("leader_states")
     rows(spark, T.REPLICA_TIMELINE, *states).createOrReplaceTempView(T.REPLICA_TIMELINE.name)
     spark.sql(STATE_AT.sql)
     return spark.sql(f"SELECT * FROM state_at(TIMESTAMP '{at(second).isoformat()}')").collect()  # noqa: S608 - our own
@@ -75,3 +76,12 @@ def test_a_killed_leader_leads_no_more(
 
     assert {row["replica_id"]: row["role"] for row in told} == roles
     assert {(row["leader_id"], row["leader_epoch"]) for row in told} == {leader}
+
+
+def test_where_nobody_leads_there_is_no_leader(spark: SparkSession) -> None:
+    """The last one's state ended with the epoch in which there is none."""
+    told = ask(spark, LED, STATES, 40, became_leader(2, 2, leader_id=-1, event_time=at(30)))
+
+    assert {(row["replica_id"], row["leader_id"], row["leader_log_end_offset"]) for row in told} == {
+        (2, None, None), (3, None, None),
+    }  # fmt: skip

@@ -13,8 +13,6 @@ from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
 from replay.views.exposure import exposure
 from replay.views.flapping import isr_flapping
-from replay.views.sources_found import sources_found
-from replay.views.states import leader_states
 from schemas import tables as T
 from tests.checked_rows import Given, at, event
 from tests.frames import rows
@@ -185,49 +183,6 @@ def test_flapping_is_clustered(spark: SparkSession) -> None:
         "cluster_id": "c", "clustered_by": "pair", "replica_id": 2, "leader_id": 1, "times_out": 2, "partitions": 2,
         "not_back": 1, "seconds_out_median": 3.0, "seconds_out_max": 3.0,
     }  # fmt: skip
-
-
-def test_one_state_of_a_partition_at_any_moment(spark: SparkSession) -> None:
-    """The clock of the next leader is ten seconds behind: what the first one still did is in force until it is past."""
-    told = timeline(spark, skewed=[event(0, 1, 4, 4), event(0, 25, 6, 4), event(1, 1, 6, 5), event(1, 20, 7, 7)])
-    states = leader_states(told).orderBy("leader_epoch", "event_seq").collect()
-
-    assert [(row["high_watermark"], row["valid_from"], row["valid_to"]) for row in states] == [
-        (4, clock(1), clock(25)), (4, clock(25), clock(25)), (5, clock(25), clock(30)), (7, clock(30), None),
-    ]  # fmt: skip
-
-
-def test_a_killed_leader_is_none_until_it_is_started_again(spark: SparkSession) -> None:
-    """Its end has the time of the load; where nothing comes after it, that is all that is known."""
-    end = event(0, 3, 6, 4, event_type="RESTART", event_time=at(3600))
-    told = timeline(
-        spark, followed=[event(0, 1, 4, 4), end, event(1, 1, 6, 5), event(1, 20, 7, 7)], last=[event(0, 1, 4, 4), end]
-    )
-    states = leader_states(told).orderBy("topic", "leader_epoch", "event_seq").collect()
-
-    assert [(row["topic"], row["event_type"], row["valid_from"], row["valid_to"]) for row in states] == [
-        ("followed", "BECOME_LEADER", clock(1), clock(11)), ("followed", "RESTART", clock(11), clock(11)),
-        ("followed", "BECOME_LEADER", clock(11), clock(30)), ("followed", "FETCH", clock(30), None),
-        ("last", "BECOME_LEADER", clock(1), clock(3600)), ("last", "RESTART", clock(3600), None),
-    ]  # fmt: skip
-
-
-def test_minutes_that_no_file_covers(spark: SparkSession) -> None:
-    """A gap in a file is none where another file of the broker has lines: rotated files are one log."""
-
-    def file(name: str, begin: int, end: int, *gaps: tuple[int, int], broker: int = 1) -> Given:
-        return {
-            "cluster_id": "c", "kind": "request_log", "broker_id": broker, "source_file": name, "lines_read": 5,
-            "first_at": at(60 * begin), "last_at": at(60 * end),
-            "gaps": [{"from": at(60 * first), "to": at(60 * last)} for first, last in gaps],
-        }  # fmt: skip
-
-    untimed = {**file("empty", 0, 0, broker=3), "first_at": None, "last_at": None, "gaps": None}
-    files = [file("a", 0, 120, (30, 90), (100, 110)), file("b", 30, 90), file("c", 150, 160, broker=2), untimed]
-    files += [file("d", 170, 180, broker=2)]
-    found = sources_found(rows(spark, T.SOURCE_FILES, *files)).collect()
-
-    assert {row["broker_id"]: row["minutes_missing"] for row in found} == {1: 10, 2: 10, 3: 0}
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

@@ -1,7 +1,7 @@
 -- U9. Had the leader died then, how many records would have been lost? Add "AND TIMESTAMP '…' >= valid_from AND …".
-SELECT topic, partition, leader_id, valid_from, valid_to, high_watermark, log_end_offset, single_copy_records,
-       would_lose, could_lose, record_seconds
+SELECT cluster_id, topic, partition, leader_id, valid_from, valid_to, high_watermark, log_end_offset,
+       single_copy_records, would_lose, could_lose, record_seconds
 FROM exposure
 WHERE greatest(could_lose, would_lose) > 0  -- could_lose is NULL where a member of the ISR was not heard from yet
-ORDER BY greatest(could_lose, would_lose) DESC, valid_from, topic, partition
+ORDER BY greatest(could_lose, would_lose) DESC, valid_from, cluster_id, topic, partition
 LIMIT 20

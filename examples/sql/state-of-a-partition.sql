@@ -1,5 +1,5 @@
 -- The state of each partition at its leader's last event. For another moment: examples/sql/state-at.sql.
-SELECT topic, partition, leader_id, leader_epoch, event_time, log_end_offset, remote_log_end_offset, isr,
+SELECT cluster_id, topic, partition, leader_id, leader_epoch, event_time, log_end_offset, remote_log_end_offset, isr,
        high_watermark, last_stable_offset, exactness
 FROM (
     SELECT *, row_number() OVER (PARTITION BY cluster_id, topic, topic_id, partition
@@ -7,4 +7,4 @@ FROM (
     FROM leader_timeline
 )
 WHERE from_the_end = 1
-ORDER BY topic, partition
+ORDER BY cluster_id, topic, partition

@@ -1,5 +1,5 @@
 -- U10. Why is it under-replicated: how far behind was a replica that left the ISR, how fast did it catch up?
-SELECT i.topic, i.partition, i.replica_id, i.started_at, i.ended_at,
+SELECT i.cluster_id, i.topic, i.partition, i.replica_id, i.started_at, i.ended_at,
        min(f.event_time) AS first_fetch_after,
        min_by(f.log_end_offset - f.remote_log_end_offset[i.replica_id],
               struct(f.leader_epoch, f.event_seq)) AS records_behind_then,
@@ -12,4 +12,4 @@ LEFT JOIN leader_timeline f
  AND (i.ended_at IS NULL OR f.event_time <= i.ended_at)
 WHERE i.kind = 'ISR_SHRUNK'
 GROUP BY i.cluster_id, i.topic, i.topic_id, i.partition, i.replica_id, i.started_at, i.ended_at
-ORDER BY i.started_at, i.topic, i.partition, i.replica_id
+ORDER BY i.started_at, i.cluster_id, i.topic, i.partition, i.replica_id

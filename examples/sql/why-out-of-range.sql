@@ -1,9 +1,10 @@
 -- U4. Why did a consumer jump, or get OFFSET_OUT_OF_RANGE (1): truncated records, deleted records, or neither?
-SELECT client_id, topic, partition, event_time, fetch_offset, log_start_offset, log_end_offset, error_code, position_is,
+SELECT cluster_id, client_id, topic, partition, event_time, fetch_offset, log_start_offset, log_end_offset, error_code,
+       position_is,
        CASE position_is WHEN 'BEYOND_LOG_END' THEN 'the records were truncated: see what-was-lost'
                         WHEN 'BELOW_LOG_START' THEN 'the records were deleted: retention or DeleteRecords'
                         WHEN 'UNKNOWN' THEN 'the capture does not tell'
                         ELSE 'neither: look at the client' END AS cause
 FROM consumer_positions
 WHERE error_code = 1 OR position_is IN ('BEYOND_LOG_END', 'BELOW_LOG_START')
-ORDER BY event_time, topic, partition, client_id
+ORDER BY event_time, cluster_id, topic, partition, client_id

@@ -20,11 +20,16 @@ _KIND = IncidentKind.LOG_DIVERGENCE
 
 
 def divergences(
-    landed: Mapping[str, DataFrame], lost: DataFrame, took_part: DataFrame, truncations: DataFrame, profile: Profile
+    landed: Mapping[str, DataFrame],
+    lost: DataFrame,
+    took_part: DataFrame,
+    truncations: DataFrame,
+    leader_timeline: DataFrame,
+    profile: Profile,
 ) -> DataFrame:
     """One row per range in which a replica's log and the new leader's differed, or two dumps differ."""
-    of_leaders = parted_from_leaders(lost, took_part, truncations)
-    of_followers = parted_followers(lost, took_part, truncations, profile)
+    of_leaders = parted_from_leaders(lost, took_part, truncations, leader_timeline)
+    of_followers = parted_followers(lost, took_part, truncations, leader_timeline, profile)
     return of_leaders.unionByName(of_followers).unionByName(of_dumps(landed[T.SEGMENT_BATCHES.name]))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.windows import FIRST, NOW, epoch_in_order, timeline
+from replay.windows import FIRST, NOW, begun_at, epoch_in_order, timeline
 from schemas import columns as C
 from schemas.answers import HeldBy
 from schemas.kinds import EventType
@@ -59,8 +59,9 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     state = F.struct(is_behind().alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
     is_change = ~F.lag(state).over(epoch_in_order()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.
-    marked = leader_timeline.withColumns(
-        {"is_behind": is_behind(), "is_change": is_change, "next_at": F.lead(C.EVENT_TIME).over(timeline())}
+    begun = leader_timeline.withColumn("begun", begun_at())
+    marked = begun.withColumns(
+        {"is_behind": is_behind(), "is_change": is_change, "next_at": F.lead("begun").over(timeline())}
     )
     numbered = marked.withColumn(
         "stretch", F.sum(F.col("is_change").cast("int")).over(epoch_in_order().rowsBetween(FIRST, NOW))
@@ -70,22 +71,24 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
         C.EVENT_SEQ,
     )
     is_fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
+    # A process that was killed is known to have ended when it is started again: it did nothing until then.
+    active_at = F.when(F.col(C.EVENT_TYPE) != EventType.RESTART.value, F.col(C.EVENT_TIME))
     return (
         numbered.where("is_behind")
         .groupBy(*_STRETCH)
         .agg(
             F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
             F.max(C.LEADER_ID).alias(C.LEADER_ID),
-            F.min(C.EVENT_TIME).alias(C.STARTED_AT),
+            F.min(active_at).alias(C.STARTED_AT),
             F.max(C.EVENT_TIME).alias("last_at"),
-            # A process that was killed is known to have ended when it is started again: it did nothing until then.
-            F.max(F.when(F.col(C.EVENT_TYPE) != EventType.RESTART.value, F.col(C.EVENT_TIME))).alias("active_at"),
+            F.max(active_at).alias("active_at"),
             F.max_by("next_at", C.EVENT_SEQ).alias(C.ENDED_AT),
             F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
             F.collect_set(F.when(is_fetch, F.col(C.REPLICA_ID))).alias("fetching"),
             last.alias("at_end"),
         )
+        .where(F.col(C.STARTED_AT).isNotNull())  # its end alone is no stretch
         .select("*", "at_end.*")
     )
 

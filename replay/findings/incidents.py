@@ -58,7 +58,7 @@ def incidents(
         times_under_min_isr(only(leader_timeline, suspected, WAS_UNDER_MIN_ISR)),
         stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), profile),
         stale_isr_members(leader_timeline, profile, keep),
-        divergences(landed, lost, took_part, truncations, profile),
+        divergences(landed, lost, took_part, truncations, leader_timeline, profile),
         reads_of_lost_records(landed, lost),
         *contradictions(landed, took_part, truncations),
     ]

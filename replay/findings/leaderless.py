@@ -15,19 +15,18 @@ from schemas.columns import NO_REPLICA
 from schemas.kinds import IncidentKind, Severity, StatementKind
 
 
-def times_without_leader(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per stretch in which nobody led: from an epoch with leader -1 to the next with a leader.
+def told_epochs(leader_changes: DataFrame, metadata_changes: DataFrame) -> DataFrame:
+    """One row per partition and leader epoch that any broker or the controller tells of: leader_id and started_at.
 
-    After the last in-sync replica was told to stop it is what somebody wanted, and only information.
+    Nobody may have led it, or a broker that never came to know: then it has no row in the leader's timeline.
     """
-    changes = [landed[name] for name in (T.METADATA_CHANGES.name, T.LEADER_CHANGES.name)]
     told = [
         rows.select(*C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.LEADER_ID, C.EVENT_TIME).where(
             F.col(C.LEADER_ID).isNotNull() & (F.col(C.LEADER_EPOCH) >= 0)
         )
-        for rows in changes
+        for rows in (metadata_changes, leader_changes)
     ]
-    per_epoch = (
+    return (
         told[0]
         .unionByName(told[1])
         .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
@@ -37,6 +36,14 @@ def times_without_leader(landed: Mapping[str, DataFrame]) -> DataFrame:
             F.min(C.EVENT_TIME).alias(C.STARTED_AT),
         )
     )
+
+
+def times_without_leader(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per stretch in which nobody led: from an epoch with leader -1 to the next with a leader.
+
+    After the last in-sync replica was told to stop it is what somebody wanted, and only information.
+    """
+    per_epoch = told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name])
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
     led_by = F.when(F.col(C.LEADER_ID) >= 0, F.col(C.LEADER_ID))
     known = per_epoch.withColumns(

@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.contacts import ASKED_FROM, LEADS, OWN_HW
+from replay.findings.differing import with_differing
 from replay.findings.finding import finding, text
 from replay.findings.lost_ranges import PREVIOUS_EPOCH, PREVIOUS_LEADER, SPLIT_AT
 from replay.findings.spans import END_LEO, SPAN, START_LEO
@@ -19,7 +20,9 @@ from schemas import columns as C
 from schemas.kinds import IncidentKind, Severity
 
 
-def parted_followers(lost: DataFrame, took_part: DataFrame, truncations: DataFrame, profile: Profile) -> DataFrame:
+def parted_followers(
+    lost: DataFrame, took_part: DataFrame, truncations: DataFrame, leader_timeline: DataFrame, profile: Profile
+) -> DataFrame:
     """One row per election and follower that went on above records which the new leader had not, and appended others.
 
     Certain of a follower alone that had them below its own HW, under the leader right before, and asked for none of the
@@ -43,7 +46,7 @@ def parted_followers(lost: DataFrame, took_part: DataFrame, truncations: DataFra
         .withColumn("end", F.least(ASKED_FROM, END_LEO))
         .where("begin < end")
     )
-    return _findings(_with_cuts(known, truncations))
+    return _findings(with_differing(_with_cuts(known, truncations), leader_timeline, C.REPLICA_ID))
 
 
 def _with_cuts(known: DataFrame, truncations: DataFrame) -> DataFrame:

@@ -6,6 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.contacts import LEADS
+from replay.findings.differing import with_differing
 from replay.findings.finding import finding, text
 from replay.findings.lost_ranges import HAD_UP_TO, PREVIOUS_EPOCH, PREVIOUS_LEADER, SPLIT_AT
 from replay.findings.spans import END_LEO, SPAN
@@ -16,18 +17,21 @@ _UNTIL = "gone_in"
 """int: the next leader epoch whose log has not what the new leader appended; NULL while each has."""
 
 
-def parted_from_leaders(lost: DataFrame, took_part: DataFrame, truncations: DataFrame) -> DataFrame:
+def parted_from_leaders(
+    lost: DataFrame, took_part: DataFrame, truncations: DataFrame, leader_timeline: DataFrame
+) -> DataFrame:
     """One row per election after which the new leader appended at offsets where its predecessor had other records.
 
-    It begins with the new leadership, and ends when the predecessor cuts: under truncation to the HW it may never do
-    so, and fetch on over its own records (KIP-101, scenario 2). If the log goes on from another than the new leader's,
+    It begins with the first of them, and ends when the predecessor cuts: under truncation to the HW it may never do so,
+    and fetch on over its own records (KIP-101, scenario 2). If the log goes on from another than the new leader's,
     perhaps the predecessor's, it is the new leader that has to cut.
     """
     ends = F.least(F.col(HAD_UP_TO), F.col(END_LEO))
     apart = lost.groupBy(*SPAN, C.CAPTURE_ID, C.LEADER_ID, C.STARTED_AT, PREVIOUS_LEADER, PREVIOUS_EPOCH).agg(
         F.min(SPLIT_AT).alias("begin"), F.max(ends).alias("end")
     ).where("begin < end").where(f"{PREVIOUS_LEADER} <> {C.LEADER_ID}")  # fmt: skip
-    rows = _with_end(_with_until(apart, lost, took_part), truncations)
+    ended = _with_end(_with_until(apart, lost, took_part), truncations)
+    rows = with_differing(ended, leader_timeline, PREVIOUS_LEADER)
     severity, fate = _fate()
     evidence = text(
         "[{}, {}): replica {} had records of epoch {} or before, leader {} appended others in epoch {}; {}",

@@ -47,8 +47,9 @@ VIEWS = (
         (T.LEADER_TIMELINE,), exposure,
     ),
     View(
-        "leader_states", "What a partition's leader knew, from one event to the next: at any moment one row.",
-        (T.LEADER_TIMELINE,), leader_states,
+        "leader_states",
+        "What a partition's leader knew, from one event to the next: at any moment one row, none while nobody leads.",
+        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES), leader_states,
     ),
     View(
         "isr_flapping", "How often replicas left the ISR, by follower, by leader, by pair, and in the whole cluster.",

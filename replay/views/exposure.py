@@ -9,8 +9,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.views.states import begun_at
-from replay.windows import timeline
+from replay.windows import begun_at, timeline
 from schemas import columns as C
 
 

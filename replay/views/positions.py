@@ -9,10 +9,11 @@ from replay.readable import readable
 from replay.windows import FIRST, NOW, carried
 from schemas import columns as C
 from schemas.answers import Position
+from schemas.columns import UNKNOWN_OFFSET
 
 _STATE = (C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET, C.LOG_START_OFFSET)
 _HIGH, _LEO_HIGH = C.HIGH_WATERMARK_HIGH, C.LOG_END_OFFSET_HIGH
-_HIGHEST = "highest_high_watermark"
+_HIGHEST, _ANSWERED = "highest_high_watermark", "answered"
 
 
 def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> DataFrame:
@@ -20,11 +21,12 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
 
     `may_read_to` is the HW, or the LSO under read_committed; `lag` is how far the position is from it, negative where
     it is beyond. Both sides are put in order by the clock of the broker that served, per leader epoch, which is good
-    to a millisecond: the response's own HW stands beside the rebuilt one.
+    to a millisecond: the response's own HW stands beside the rebuilt one, and a position is beyond what was rebuilt
+    only if it is beyond that too. Else the order of the two is not known, nor is the lag.
     """
     consumed = fetch_events.where(F.col(C.REPLICA_ID) < 0).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.BROKER_ID, C.CLIENT_ID, C.FETCH_OFFSET, C.ISOLATION_LEVEL,
-        C.ERROR_CODE, C.RESPONSE_HIGH_WATERMARK, C.SOURCE_FILE, C.SOURCE_LINE,
+        C.ERROR_CODE, C.RESPONSE_HIGH_WATERMARK, C.SOURCE_FILE, C.SOURCE_LINE, _answered().alias(_ANSWERED),
         F.lit(1).alias("is_fetch"), F.lit(0).cast("bigint").alias(C.EVENT_SEQ),
     )  # fmt: skip
     led = leader_timeline.select(
@@ -45,12 +47,31 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
         {"then": carried(F.col("had"), in_order), _HIGHEST: F.max(f"had.{C.HIGH_WATERMARK}").over(in_order)}
     )
     may_read_to = F.expr(readable(C.HIGH_WATERMARK, C.LAST_STABLE_OFFSET))
-    lag = F.when(may_read_to >= 0, may_read_to - F.col(C.FETCH_OFFSET))
+    lag = F.when((may_read_to >= 0) & ~_is_unproven(), may_read_to - F.col(C.FETCH_OFFSET))
     return known.where("is_fetch = 1").select("*", "then.*").select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.CLIENT_ID, C.BROKER_ID, C.FETCH_OFFSET, C.ERROR_CODE, *_STATE,
         C.RESPONSE_HIGH_WATERMARK, may_read_to.alias("may_read_to"), lag.alias("lag"),
         _position().alias("position_is"), C.SOURCE_FILE, C.SOURCE_LINE,
     )  # fmt: skip
+
+
+def _answered() -> Column:
+    """Return the HW of the response, or of its fetch session, which leaves out what is the same; -1 unknown.
+
+    Of a fetch that was parked it is the one at its completion (DelayedFetch.scala:166).
+    """
+    return F.coalesce(F.greatest(C.RESPONSE_HIGH_WATERMARK, C.SESSION_HIGH_WATERMARK), F.lit(UNKNOWN_OFFSET))
+
+
+def _is_unproven() -> Column:
+    """Return whether an offset beyond the rebuilt HW may not have been so when the fetch was read.
+
+    A step of the HW in the same millisecond may come before it: only a lower HW in the response rules that out, or an
+    offset beyond the LEO, which is answered with no HW.
+    """
+    offset, leo, answered = F.col(C.FETCH_OFFSET), F.col(C.LOG_END_OFFSET), F.col(_ANSWERED)
+    is_untold = (answered < 0) & ((leo < 0) | (offset <= leo))
+    return (offset > F.col(C.HIGH_WATERMARK)) & (is_untold | (answered >= offset))
 
 
 def _position() -> Column:
@@ -63,7 +84,7 @@ def _position() -> Column:
     places = (
         (hw.isNull() | (hw < 0) | is_between, Position.UNKNOWN),
         (offset < F.col(C.LOG_START_OFFSET), Position.BELOW_LOG_START),
-        (is_past_low_end & (offset <= longest), Position.UNKNOWN),
+        (_is_unproven() | (is_past_low_end & (offset <= longest)), Position.UNKNOWN),
         (is_past_low_end, Position.BEYOND_LOG_END),
         ((offset > hw) & (F.col(_HIGHEST) >= offset), Position.BEYOND_REGRESSED_HIGH_WATERMARK),
         (offset > hw, Position.BEYOND_HIGH_WATERMARK),

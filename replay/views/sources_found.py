@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.windows import FIRST
 from schemas import columns as C
+from schemas.kinds import QUIET_MINUTES
 
 _SOURCE = (C.CLUSTER_ID, C.KIND, C.BROKER_ID)
 _MISSING = "minutes_missing"
+_MINUTE = 60
 
 
 def sources_found(source_files: DataFrame) -> DataFrame:
     """One row per kind of file and broker: files, lines, time span, and the minutes missing between and in its files.
 
-    A gap within one file is filled where another file has its lines: rotated files are one log.
+    A gap within one file is filled where another file has its lines: rotated files are one log. Minutes are missing
+    where a running broker would not have been quiet for as long: of state changes there are none.
     """
     counted = source_files.groupBy(*_SOURCE).agg(
         F.count(F.lit(1)).alias("files"),
@@ -36,9 +39,15 @@ def _minutes_missing(source_files: DataFrame) -> DataFrame:
     ends = F.concat(gaps["from"], F.array(C.LAST_AT)).alias("end")
     covered = source_files.where(F.col(C.FIRST_AT).isNotNull()).select(*_SOURCE, F.inline(F.arrays_zip(begins, ends)))
     before = Window.partitionBy(*_SOURCE).orderBy("begin", "end").rowsBetween(FIRST, -1)
-    gap = F.unix_seconds("begin") - F.unix_seconds(F.max("end").over(before))
-    missing = covered.withColumn("gap", F.greatest(gap, F.lit(0)))
-    return missing.groupBy(*_SOURCE).agg(F.call_function("div", F.sum("gap"), F.lit(60)).alias(_MISSING))
+    apart = F.unix_seconds("begin") - F.unix_seconds(F.max("end").over(before))
+    # Both are minutes that have lines: one right after the other is a minute apart.
+    missing = covered.withColumn("gap", F.when(apart > _quiet_seconds(), apart - _MINUTE).otherwise(0))
+    return missing.groupBy(*_SOURCE).agg(F.call_function("div", F.sum("gap"), F.lit(_MINUTE)).alias(_MISSING))
+
+
+def _quiet_seconds() -> Column:
+    """Return for how long a file of the kind may have no line; NULL where that may be any time."""
+    return F.coalesce(*[F.when(F.col(C.KIND) == kind.value, n * _MINUTE) for kind, n in QUIET_MINUTES.items()])
 
 
 def rejected_shapes(rejected_lines: DataFrame) -> DataFrame:

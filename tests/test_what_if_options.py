@@ -13,13 +13,11 @@ from jobs.reconstruct_timelines import write_timelines
 from jobs.replay_marks import landed_until
 from jobs.warehouse import Warehouse
 from replay.profile import Truncation
-from replay.what_if.high_watermark import as_if
 from replay.what_if.steps import FOLLOWS, LEADS, LOADED, REACHED, STEP
 from replay.what_if.truncation import what_if
 from schemas import tables as T
-from tests.checked_rows import HERE, Given, appended, became_leader, fetched, partition_record, stated_start
+from tests.checked_rows import HERE
 from tests.checked_warehouse import land
-from tests.engine import landed_from
 from tests.story import SCENARIOS, load
 
 if TYPE_CHECKING:
@@ -50,20 +48,6 @@ def test_the_options_are_taken(spark: SparkSession, tmp_path: Path, capsys: pyte
     assert {(row["method"], row["outcome"], row["replica_id"], row["to_offset"]) for row in outcomes} == {
         ("leader_epoch", "KEPT", 1, 7), ("leader_epoch", "KEPT", 2, 4), ("leader_epoch", "KEPT", 3, 7),
     }  # fmt: skip
-
-
-@pytest.mark.parametrize(
-    ("table", "told"),
-    [
-        (T.LEADER_CHANGES, became_leader(0, 1)), (T.METADATA_CHANGES, partition_record(1, [1], [1])),
-        (T.PRODUCE_EVENTS, appended(0, 1)), (T.FETCH_EVENTS, fetched(1)), (T.BROKER_STATEMENTS, stated_start(0, 0)),
-    ],
-)  # fmt: skip
-def test_min_isr_is_of_every_cluster_that_anything_tells_of(spark: SparkSession, table: T.Table, told: Given) -> None:
-    """A capture may have request logs alone, and no statement of a broker."""
-    settings = as_if(landed_from(spark, {table.name: [told]}), min_isr=1)[T.SETTINGS.name].collect()
-
-    assert [(row["cluster_id"], row["name"], row["value"]) for row in settings] == [("c", "min.insync.replicas", "1")]
 
 
 Step = tuple[int | None, ...]

@@ -23,8 +23,7 @@ from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.profile import Truncation
-from replay.timelines import reconstruct
-from replay.what_if.high_watermark import as_if, differences
+from replay.what_if.high_watermark import differences, would_be
 from replay.what_if.steps import steps
 from replay.what_if.truncation import what_if as truncated_by
 from schemas import columns as C
@@ -73,11 +72,11 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
     landed = landed_events(warehouse, cluster_id)
     with keeping() as keep:
         assigned = keep(assignments(landed))
-        profile = profile_of(landed, assigned).with_changes(**otherwise.profile_changes)
-        changed = as_if(landed, otherwise.min_isr)
-        would_be = reconstruct(changed, assigned, slots_of(assigned), profile, keep).leader_timeline
+        spoken = profile_of(landed, assigned)
+        changed = spoken.with_changes(**otherwise.profile_changes)
+        other = would_be(landed, assigned, slots_of(assigned), spoken, changed, otherwise.min_isr, keep)
         was = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)
-        found = differences(was, would_be, str(otherwise))
+        found = differences(was, other, str(otherwise))
         return write_table(warehouse, WHAT_IF_TIMELINE, found, cluster_id)
 
 

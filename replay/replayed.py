@@ -68,9 +68,43 @@ def ordered_events(
     """One row per event at a leader, in order: by its clock, by what is certain, and by the evidence of responses."""
     statements = landed[T.BROKER_STATEMENTS.name]
     context = with_min_isr_changes(with_context(begun, assigned, statements), landed[T.SETTINGS.name], statements)
-    happened = events(landed, begun, restarts, ended, profile)
-    gathered = placed(happened, context, slots).repartition(N.PARTITION_NUMBER)
+    gathered = placed(events(landed, begun, restarts, ended, profile), context, slots).repartition(N.PARTITION_NUMBER)
     return with_responses(decided_by_evidence(ordered_by_clock(gathered, profile), slots, profile))
+
+
+@dataclass(frozen=True)
+class Happened:
+    """What happened, whatever rules the leaders' states are worked out by."""
+
+    landed: Mapping[str, DataFrame]
+    """The landing tables, and what stands for leaderships that no line tells of."""
+    begun: DataFrame
+    """One row per leadership, `leaderships.leaderships`."""
+    restarts: DataFrame
+    """One row per restart of a follower, `restarts.follower_restarts`."""
+    ordered: DataFrame
+    """One row per event at a leader, in order: `ordered_events`."""
+
+
+def happened(
+    landed: Mapping[str, DataFrame],
+    assigned: DataFrame,
+    slots: int,
+    profile: Profile,
+    keep: Keep = as_it_is,
+    settled: Settled | None = None,
+) -> Happened:
+    """Return what happened by `landed`; all as `timelines.reconstruct` has it."""
+    landed = with_untold_leaderships(landed)
+    if profile.has_untold_isr:
+        landed = with_shown_leaderships(landed)
+    keep_small = partial(keep, is_small=True)
+    roles = keep_small(roles_with_loads(landed))
+    begun = keep_small(leaderships(roles))
+    restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
+    known_hw = begun if settled is None else keep_small(with_risen(begun, settled))
+    ordered = ordered_events(landed, known_hw, restarts, ends(roles), assigned, slots, profile)
+    return Happened(landed, begun, restarts, ordered)
 
 
 def replayed(
@@ -82,17 +116,11 @@ def replayed(
     settled: Settled | None = None,
 ) -> Replayed:
     """Return the states of all partitions in `landed`; all as `timelines.reconstruct` has it."""
-    landed = with_untold_leaderships(landed)
-    if profile.has_untold_isr:
-        landed = with_shown_leaderships(landed)
-    keep_small = partial(keep, is_small=True)
-    roles = keep_small(roles_with_loads(landed))
-    begun = keep_small(leaderships(roles))
-    restarts = keep_small(follower_restarts(roles, landed[T.BROKER_STATEMENTS.name]))
-    ended, is_tail = ends(roles), settled is not None
-    known_hw = begun if settled is None else keep_small(with_risen(begun, settled))
-    ordered = ordered_events(landed, known_hw, restarts, ended, assigned, slots, profile)
-    states = kept_as_few(remembered(ordered, slots, profile, is_tail=is_tail), (*N.LEADERSHIP, *N.IN_ORDER), keep)
+    given = happened(landed, assigned, slots, profile, keep, settled)
+    landed, begun, restarts = given.landed, given.begun, given.restarts
+    keep_small, is_tail = partial(keep, is_small=True), settled is not None
+    after = remembered(given.ordered, slots, profile, is_tail=is_tail)
+    states = kept_as_few(after, (*N.LEADERSHIP, *N.IN_ORDER), keep)
     summaries = last_responses(states, slots)
     told = with_told_log_start(begun, landed[T.BROKER_STATEMENTS.name])
     starts = keep_small(leadership_starts(summaries, told, restarts, assigned, slots, settled))

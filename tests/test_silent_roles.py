@@ -93,7 +93,7 @@ def test_whether_a_hw_was_taken_the_next_leaders_first_fetch_does_not_tell(rebui
 
 
 MUTANTS = (
-    Mutant(start_fold._start, "F.coalesce(stated, rebuilt, ", "F.coalesce(stated, ",
+    Mutant(start_fold.start_of, "F.coalesce(stated, rebuilt, ", "F.coalesce(stated, ",
            "no role carries its HW into the next"),
     Mutant(evidence._is_known_hw, "(_stated_start() >= 0) | ", "F.lit(True) | ", "what nobody states is a HW of -1"),
     Mutant(next_fetches._has_not_grown, "(goes_on | leads) & came", "F.lit(False)", "every response was taken"),

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
 from replay.assignment import assignments
 from replay.profile import Truncation
-from replay.timelines import reconstruct
-from replay.what_if.high_watermark import as_if, differences
 from replay.what_if.steps import steps
 from replay.what_if.truncation import what_if
-from tests.engine import landed_from, profile
+from tests.engine import landed_from
 from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import SCENARIOS, load
 
@@ -69,37 +65,3 @@ def test_one_rule_diverges_where_the_other_cuts(story: str, outcomes: dict[tuple
 
     assert outcomes[story, "leader_epoch"] == lost | {("CUT", 1, 1, 2)}
     assert outcomes[story, "high_watermark"] == lost | {("DIVERGED", 1, 1, 2)}
-
-
-def test_what_was_told_of_the_high_watermark_is_unsaid(spark: SparkSession) -> None:
-    """By responses, those that omit the partition too, to producers, by the line of a begin: it is of what was."""
-    landed = landed_from(spark, load(SCENARIOS / f"{KEEPS}.txt").landing)
-
-    def told(of: Mapping[str, DataFrame]) -> list[bool]:
-        said = {
-            "fetch_events": ("response_high_watermark >= 0", "session_high_watermark >= 0"),
-            "produce_events": ("acks IS NOT NULL",),
-            "broker_statements": ("kind = 'became_leader_high_watermark'",),
-        }
-        return [not of[table].where(rule).isEmpty() for table, rules in said.items() for rule in rules]
-
-    assert told(landed) == [True] * 4
-    assert told(as_if(landed)) == [False] * 4
-
-
-@pytest.mark.long
-def test_the_high_watermark_under_another_min_isr(spark: SparkSession) -> None:
-    """One replica in the ISR and min ISR 2: without the gate, or with min ISR 1, the HW would have gone on."""
-    story = load(SCENARIOS / "under_min_isr_the_hw_stands.txt")
-    landed = landed_from(spark, story.landing)
-    changed = as_if(landed, min_isr=1)
-    spoken = profile(story)
-    with keeping() as keep:
-        assigned = keep(assignments(landed))
-        was = keep(reconstruct(landed, assigned, 3, spoken, keep).leader_timeline)
-        lower = reconstruct(changed, assigned, 3, spoken, keep).leader_timeline
-        found = differences(was, lower, "min_isr=1").orderBy("leader_epoch", "event_seq").collect()
-
-    assert found
-    assert all(row["what_if_high_watermark"] > row["high_watermark"] for row in found)
-    assert {row["what_if"] for row in found} == {"min_isr=1"}

@@ -13,13 +13,11 @@ from jobs.reconstruct_timelines import write_timelines
 from jobs.replay_marks import landed_until
 from jobs.warehouse import Warehouse
 from replay.profile import Truncation
-from replay.what_if.high_watermark import as_if
-from replay.what_if.steps import LEADS, REACHED, STEP
+from replay.what_if.steps import FOLLOWS, LEADS, LOADED, REACHED, STEP
 from replay.what_if.truncation import what_if
 from schemas import tables as T
-from tests.checked_rows import HERE, Given, appended, became_leader, fetched, partition_record, stated_start
+from tests.checked_rows import HERE
 from tests.checked_warehouse import land
-from tests.engine import landed_from
 from tests.story import SCENARIOS, load
 
 if TYPE_CHECKING:
@@ -52,31 +50,53 @@ def test_the_options_are_taken(spark: SparkSession, tmp_path: Path, capsys: pyte
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("table", "told"),
-    [
-        (T.LEADER_CHANGES, became_leader(0, 1)), (T.METADATA_CHANGES, partition_record(1, [1], [1])),
-        (T.PRODUCE_EVENTS, appended(0, 1)), (T.FETCH_EVENTS, fetched(1)), (T.BROKER_STATEMENTS, stated_start(0, 0)),
-    ],
-)  # fmt: skip
-def test_min_isr_is_of_every_cluster_that_anything_tells_of(spark: SparkSession, table: T.Table, told: Given) -> None:
-    """A capture may have request logs alone, and no statement of a broker."""
-    settings = as_if(landed_from(spark, {table.name: [told]}), min_isr=1)[T.SETTINGS.name].collect()
+Step = tuple[int | None, ...]
+"""Of `STEP`, without the times; the place in the list is one."""
 
-    assert [(row["cluster_id"], row["name"], row["value"]) for row in settings] == [("c", "min.insync.replicas", "1")]
+
+def outcomes(spark: SparkSession, rule: Truncation, *happened: Step) -> set[tuple[str, int, int, int, int]]:
+    """What would have become of the logs of replicas 1 and 2, in slots 0 and 1: outcome, replica, second, range."""
+    steps = [(epoch, at * 1_000_000, *rest) for at, (epoch, *rest) in enumerate(happened)]
+    here = tuple(HERE[name] for name in ("cluster_id", "topic", "topic_id", "partition"))
+    schema = f"cluster_id string, topic string, topic_id string, partition int, slots array<int>, steps array<{STEP}>"
+    found = what_if(spark.createDataFrame([(*here, [1, 2], steps)], schema), rule).collect()
+    return {
+        (row["outcome"], row["replica_id"], row["event_time"].second, row["from_offset"], row["to_offset"])
+        for row in found
+        if row["outcome"] != "KEPT"
+    }
 
 
 def test_a_follower_of_an_unknown_leader_hides_nothing(spark: SparkSession) -> None:
     """It fetched before the first leadership whose begin a line tells: what it has to cut later is cut all the same."""
-    happened = [
-        (0, 1, REACHED, 0, None, 5, 5, 0), (1, 2, LEADS, 0, 5, 8, 8, None), (2, 3, LEADS, 1, 6, 9, 9, None),
-        (2, 4, REACHED, 0, None, 9, 9, 0),
-    ]  # fmt: skip
-    here = tuple(HERE[name] for name in ("cluster_id", "topic", "topic_id", "partition"))
-    schema = f"cluster_id string, topic string, topic_id string, partition int, slots array<int>, steps array<{STEP}>"
-    told = spark.createDataFrame([(*here, [1, 2], happened)], schema)
-    found = what_if(told, Truncation.LEADER_EPOCH).collect()
+    found = outcomes(
+        spark, Truncation.LEADER_EPOCH,
+        (0, REACHED, 0, None, 5, 5, 0, 0), (1, LEADS, 0, 5, 8, 8, None, None), (2, LEADS, 1, 6, 9, 9, None, None),
+        (2, REACHED, 0, None, 9, 9, 0, 3_000_000),
+    )  # fmt: skip
 
-    assert {(row["outcome"], row["replica_id"], row["from_offset"], row["to_offset"]) for row in found} == {
-        ("COMMITTED_LOST", 2, 6, 8), ("CUT", 1, 6, 8), ("KEPT", 1, 0, 9), ("KEPT", 2, 0, 9),
-    }  # fmt: skip
+    assert found == {("COMMITTED_LOST", 2, 2, 6, 8), ("CUT", 1, 3, 6, 8)}
+
+
+def test_a_leader_that_steps_down_cuts_to_the_hw_it_led_with(spark: SparkSession) -> None:
+    """Before KIP-101, to its own: what it had known of its leader as a follower, 3, is an old one. Nothing is lost."""
+    led = ((0, LEADS, 1, 0, 6, 3, None, None), (0, REACHED, 0, None, 6, 3, 0, 1_000_000))
+    leads = (1, LEADS, 0, 6, 20, 18, None, None)
+    follows = ((2, LEADS, 1, 18, 25, 18, None, None), (2, FOLLOWS, 0, None, None, None, None, None))
+    fetched = (1, REACHED, 1, None, 18, 18, 2, 3_000_000)
+
+    found = outcomes(spark, Truncation.HIGH_WATERMARK, *led, leads, fetched, *follows)
+
+    assert found == {("UNCOMMITTED_LOST", 2, 4, 18, 20), ("CUT", 1, 5, 18, 20)}
+
+
+def test_a_cut_is_when_the_log_was_cut(spark: SparkSession) -> None:
+    """Which is before the first fetch, and fetches are folded as the last of them comes."""
+    found = outcomes(
+        spark, Truncation.LEADER_EPOCH,
+        (0, LEADS, 0, 0, 9, 5, None, None), (0, REACHED, 1, None, 7, 5, 2, 1_000_000),
+        (1, LEADS, 1, 7, 20, 20, None, None), (1, FOLLOWS, 0, None, None, None, None, None),
+        (1, LOADED, 1, None, 20, 20, None, None), (1, REACHED, 0, None, 20, 20, 0, 3_500_000),
+    )  # fmt: skip
+
+    assert found == {("UNCOMMITTED_LOST", 2, 2, 7, 9), ("CUT", 1, 3, 7, 9)}

@@ -26,7 +26,7 @@ START = "struct<hw:bigint,is_stated:boolean,is_reloaded:boolean,log_start:bigint
 def next_state(so_far: Column, step: Column) -> Column:
     """Return the vector after a leadership or a restart, with the leadership's start appended to `starts`."""
     leader = step[N.LEADER_SLOT]
-    start = _start(F.when(leader >= 0, F.get(so_far["own"], leader)), step)
+    start = start_of(F.when(leader >= 0, F.get(so_far["own"], leader)), step)
     rises = step[N.RISEN_TO] >= start["hw"]
     ended = _own(
         F.greatest(start["hw"], step[N.RISEN_TO]),
@@ -54,7 +54,7 @@ def _own(hw: Column, us: Column, is_stated: Column, log_start: Column) -> Column
     return F.struct(hw.alias("hw"), us.alias("us"), is_stated.alias("is_stated"), log_start.alias("log_start"))
 
 
-def _start(own: Column, leadership: Column) -> Column:
+def start_of(own: Column, leadership: Column) -> Column:
     """Return the leadership's start: carried over, reloaded, or what its line states; within its log.
 
     Which responses a follower took no leader's log shows: some were dropped (`AbstractFetcherThread`, 349), some were

@@ -6,6 +6,9 @@ Spark's `aggregate` over the leaderships and restarts of a partition (`start_fol
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -24,6 +27,7 @@ START_IS_STATED = "start_is_stated"
 """bool: the start is a broker's word: the history before is missing, or a restart reloaded a checkpoint."""
 
 _HEARD = "array<struct<hw:bigint,us:bigint>>"
+NOTHING_BESIDES: Mapping[str, str] = MappingProxyType({})
 _LOAD = 1 << 30
 """Sorts a restart after the leaderships of the epoch it found; the times tell which responses came later."""
 
@@ -34,20 +38,21 @@ def last_responses(states: DataFrame, slots: int) -> DataFrame:
     And `log_starts.LOG_STARTS`: where its log started, and those of its followers.
     """
     heard = F.struct(F.coalesce(hw_of_empty(), hw_taken()).alias("hw"), F.expr(N.ORDER_US).alias("us"))
-    tells = (is_event(N.RESPONSE) & F.col(N.IS_TAKEN)) | hw_of_empty().isNotNull()
-
-    def last(slot: int) -> Column:
-        own = tells & (F.col(N.SLOT) == slot)
-        return F.max_by(F.when(own, heard), F.when(own, F.col(C.EVENT_SEQ)))
-
     return states.groupBy(*N.LEADERSHIP).agg(
         F.max(N.LEADER_SLOT).alias(N.LEADER_SLOT),
         F.max(N.RISEN_TO).alias(N.RISEN_TO),
         F.max(N.EPOCH_START).alias(N.EPOCH_START),
         F.max(F.expr(N.ORDER_US)).alias(ENDED_US),
-        F.array(*[last(i) for i in range(slots)]).cast(_HEARD).alias(HEARD),
+        F.array(*[last_heard(i, heard) for i in range(slots)]).cast(_HEARD).alias(HEARD),
         *log_starts(slots),
     )
+
+
+def last_heard(slot: int, value: Column) -> Column:
+    """Return the `value` of the last event that tells the replica in `slot` a HW, an aggregate; NULL if none does."""
+    tells = (is_event(N.RESPONSE) & F.col(N.IS_TAKEN)) | hw_of_empty().isNotNull()
+    own = tells & (F.col(N.SLOT) == slot)
+    return F.max_by(F.when(own, value), F.when(own, F.col(C.EVENT_SEQ)))
 
 
 def leadership_starts(
@@ -62,11 +67,20 @@ def leadership_starts(
 
     `begun` is `log_starts.with_told_log_start`. Of a leadership that is `settled` the start is its HW at that moment.
     """
-    history = _history(summaries, with_settled(begun, settled), loads, assigned)
+    in_order = history(summaries, with_settled(begun, settled), loads, assigned)
+    folded = in_order.withColumn("folded", F.aggregate("history", nothing_known(slots), next_state))
+    return starts_of(folded, "folded.starts", assigned)
+
+
+def nothing_known(slots: int) -> Column:
+    """Return what the fold begins with: nothing is known of any replica, and there were no leaderships."""
     nobody = F.array_repeat(F.lit(None).cast(OWN), slots)
-    begin = F.struct(nobody.alias("own"), F.array().cast(f"array<{START}>").alias("starts"))
-    folded = history.withColumn("folded", F.aggregate("history", begin, next_state))
-    each = folded.select(*C.PARTITION_KEY, F.explode(F.arrays_zip("history", F.col("folded.starts"))).alias("it"))
+    return F.struct(nobody.alias("own"), F.array().cast(f"array<{START}>").alias("starts"))
+
+
+def starts_of(folded: DataFrame, starts: str, assigned: DataFrame) -> DataFrame:
+    """One row per leadership, as `leadership_starts`, of `history` and of the column `starts` that was folded of it."""
+    each = folded.select(*C.PARTITION_KEY, F.explode(F.arrays_zip("history", F.col(starts))).alias("it"))
     numbered = each.join(F.broadcast(assigned), C.on_partition())
     return numbered.where(F.col("it.history")[N.LEADER_SLOT] >= 0).select(
         N.PARTITION_NUMBER,
@@ -79,12 +93,21 @@ def leadership_starts(
     )
 
 
-def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned: DataFrame) -> DataFrame:
-    """One row per partition: `history`, its leaderships and its followers' restarts in order."""
+def history(
+    summaries: DataFrame,
+    begun: DataFrame,
+    loads: DataFrame,
+    assigned: DataFrame,
+    besides: Mapping[str, str] = NOTHING_BESIDES,
+) -> DataFrame:
+    """One row per partition: `history`, its leaderships and its followers' restarts in order.
+
+    `besides` are the types of columns of `summaries` that its leaderships have too.
+    """
     fields = (
         C.LEADER_EPOCH, N.INCARNATION, START_US, N.TENURE, N.LEADER_SLOT, N.SLOT, STATED_HW, LOADED_HW, LOADED_AT_US,
         N.RISEN_TO, N.EPOCH_START, ENDED_US, HEARD, SETTLED_HW, SETTLED_IS_STATED, SETTLED_LOG_START,
-        *TOLD_BEFORE, *LOG_STARTS,
+        *TOLD_BEFORE, *LOG_STARTS, *besides,
     )  # fmt: skip
     numbered = begun.join(F.broadcast(assigned), C.on_partition())
     led = numbered.join(summaries, [*N.LEADERSHIP]).withColumn(N.SLOT, F.lit(UNKNOWN_OFFSET))
@@ -99,7 +122,7 @@ def _history(summaries: DataFrame, begun: DataFrame, loads: DataFrame, assigned:
             N.LEADER_SLOT: F.lit(UNKNOWN_OFFSET),
             N.SLOT: slot_of(F.col(C.BROKER_ID)),
             HEARD: F.lit(None).cast(_HEARD),
-            **{name: F.lit(None).cast(kind) for name, kind in LOG_STARTS.items()},
+            **{name: F.lit(None).cast(kind) for name, kind in {**LOG_STARTS, **besides}.items()},
             SETTLED_IS_STATED: F.lit(None).cast("boolean"),
             **unsaid,
         }

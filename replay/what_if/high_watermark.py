@@ -8,54 +8,48 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.settings import MIN_ISR_SETTING
+from replay import names as N
+from replay.events.told import told_by_leaders
+from replay.keep import Keep, as_it_is, kept_as_few
+from replay.profile import Profile
+from replay.replayed import happened
+from replay.states.bounds import with_bounds
+from replay.states.leader_rows import leader_timeline, with_high_watermark
+from replay.states.log_ends import log_ends
+from replay.what_if.both_rules import WAS_START, states_of_both, with_words_that_stand
+from replay.what_if.starts import starts_of_both
 from schemas import columns as C
 from schemas import tables as T
-from schemas.columns import NO_REPLICA, UNKNOWN_OFFSET
-from schemas.kinds import StatementKind
 
 _UNLINED_AT = "unlined_at"
 """timestamp: when an event happened that no line tells of; NULL of one that has a line."""
 _SAME_EVENT = (*C.on_partition(C.LEADER_EPOCH, C.EVENT_TYPE, C.REPLICA_ID), *C.LINE, _UNLINED_AT)
 
 
-def as_if(landed: Mapping[str, DataFrame], min_isr: int | None = None) -> dict[str, DataFrame]:
-    """Return the landing tables without the brokers' own words on the HW, which bear witness to what was.
+def would_be(
+    landed: Mapping[str, DataFrame],
+    assigned: DataFrame,
+    slots: int,
+    spoken: Profile,
+    otherwise: Profile,
+    min_isr: int | Column | None = None,
+    keep: Keep = as_it_is,
+) -> DataFrame:
+    """One row per event at a leader, as `leader_timeline` would have it under the rules `otherwise`.
 
-    Those are the acknowledgements of acks=all, the HW that responses tell and that of a leader's begin. With `min_isr`,
-    every topic has it from the beginning on.
+    With `min_isr` every topic has it from the beginning on. `spoken` are the rules that were; all else is as
+    `timelines.reconstruct` has it.
     """
-    produced, fetched = landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]
-    statements = landed[T.BROKER_STATEMENTS.name]
-    unsaid = F.lit(UNKNOWN_OFFSET).cast(C.RESPONSE_HIGH_WATERMARK.type)
-    changed = {
-        **landed,
-        T.PRODUCE_EVENTS.name: produced.withColumn(C.ACKS, F.lit(None).cast(C.ACKS.type)),
-        T.FETCH_EVENTS.name: fetched.withColumns(
-            dict.fromkeys((C.RESPONSE_HIGH_WATERMARK, C.SESSION_HIGH_WATERMARK), unsaid)
-        ),
-        T.BROKER_STATEMENTS.name: statements.where(F.col(C.KIND) != StatementKind.BECAME_LEADER_HW.value),
-    }
-    if min_isr is not None:
-        changed[T.SETTINGS.name] = _with_min_isr(landed, min_isr)
-    return changed
-
-
-_EVENTS = (T.LEADER_CHANGES, T.METADATA_CHANGES, T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.BROKER_STATEMENTS)
-"""Each tells of clusters: a capture may have any of them alone."""
-
-
-def _with_min_isr(landed: Mapping[str, DataFrame], min_isr: int) -> DataFrame:
-    """Return the settings with one min.insync.replicas for every cluster and topic."""
-    of_each = [landed[table.name].select(C.CLUSTER_ID).distinct() for table in _EVENTS]
-    clusters = reduce(DataFrame.unionByName, of_each).distinct()
-    given: dict[str, Column] = {
-        C.BROKER_ID: F.lit(NO_REPLICA), C.TOPIC: F.lit(""), C.NAME: F.lit(MIN_ISR_SETTING),
-        C.VALUE: F.lit(str(min_isr)), C.CAPTURE_ID: F.lit(""),
-    }  # fmt: skip
-    unsaid: dict[str, Column] = {c: F.lit(None) for c in T.SETTINGS.columns if c not in (*given, C.CLUSTER_ID)}
-    others = landed[T.SETTINGS.name].where(F.col(C.NAME) != MIN_ISR_SETTING)
-    return T.SETTINGS.conform(others).unionByName(T.SETTINGS.conform(clusters.withColumns({**given, **unsaid})))
+    was = happened(landed, assigned, slots, spoken, keep)
+    both = states_of_both(was.ordered, slots, spoken, otherwise, min_isr)
+    states = kept_as_few(both, (*N.LEADERSHIP, *N.IN_ORDER), keep)
+    starts = keep(starts_of_both(states, was, assigned, slots, keep), is_small=True)
+    believed = with_words_that_stand(states, starts)
+    known = with_high_watermark(believed, starts.drop(WAS_START), assigned, slots, otherwise)
+    if otherwise.has_silence:
+        known = keep(with_bounds(known, told_by_leaders(was.landed), log_ends(was.landed, was.begun), slots))
+    # No difference is told of the LSO.
+    return leader_timeline(known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK)), slots, otherwise)
 
 
 def differences(was: DataFrame, would_be: DataFrame, what_if: str) -> DataFrame:

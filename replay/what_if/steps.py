@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -11,15 +12,21 @@ from replay.assignment import slot_of
 from replay.events.leaderships import LOADED_HW, START_US, roles_with_loads
 from replay.events.restarts import LOADED_LEO, restarts
 from replay.findings.spans import END_LEO, NUMBER, START_LEO, spans
+from replay.statements import is_of
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import ChangeKind, EventType
+from schemas.kinds import ChangeKind, EventType, StatementKind
 
 LOADED, FOLLOWS, LEADS, REACHED = range(4)
 """A process loaded its log; it became a follower; a leader began; a follower had fetched so far."""
 
-STEP = "struct<epoch:int,us:bigint,kind:int,slot:int,start:bigint,leo:bigint,hw:bigint,behind:bigint>"
-"""`start` and `leo`: a leader's LEO at its begin and end, a loaded log's, a follower's; `behind`: the leader's end."""
+STEP = "struct<epoch:int,us:bigint,kind:int,slot:int,start:bigint,leo:bigint,hw:bigint,behind:bigint,since:bigint>"
+"""`start` and `leo`: a leader's LEO at its begin and end, a loaded log's, a follower's; `behind`: the leader's end.
+
+`since`: when a follower had cut its log, or first fetched."""
+
+_OF_REPLICA = C.on_partition(C.LEADER_EPOCH, C.REPLICA_ID)
+_STRETCH, _AT = "stretch", "at"
 
 
 def steps(
@@ -32,16 +39,15 @@ def steps(
     roles = roles_with_loads(landed)
     follows = roles.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value)
     led = spans(leader_timeline)
+    ends = led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.max(END_LEO).alias("end"))
+    stretches = _with_last_responses(_stretches(landed, leader_timeline, replica_timeline, follows), led)
     parts = (
         _loaded(restarts(roles, landed[T.BROKER_STATEMENTS.name])),
         follows.select(*C.PARTITION_KEY, _step(FOLLOWS, C.BROKER_ID, F.col(START_US), hw=F.col("loaded"))),
         _led(led),
-        _reached(leader_timeline, replica_timeline, follows, led),
+        _reached(stretches.join(ends, C.on_partition(C.LEADER_EPOCH))),
     )
-    every = parts[0]
-    for part in parts[1:]:
-        every = every.unionByName(part)
-    placed = every.join(assigned, C.on_partition())
+    placed = reduce(DataFrame.unionByName, parts).join(assigned, C.on_partition())
     slotted = F.col("step").withField("slot", slot_of(F.col("step.slot"))).cast(STEP)
     return placed.groupBy(*C.PARTITION_KEY).agg(
         F.first("slots").alias("slots"), F.sort_array(F.collect_list(slotted)).alias("steps")
@@ -53,7 +59,7 @@ def _step(kind: int, who: str, us: Column, **values: Column) -> Column:
     nothing = F.lit(None).cast("bigint")
     fields = {
         "epoch": F.col(C.LEADER_EPOCH), "us": us, "kind": F.lit(kind), "slot": F.col(who),
-        **{name: values.get(name, nothing) for name in ("start", "leo", "hw", "behind")},
+        **{name: values.get(name, nothing) for name in ("start", "leo", "hw", "behind", "since")},
     }  # fmt: skip
     return F.struct(*[value.alias(name) for name, value in fields.items()]).alias("step")
 
@@ -75,42 +81,61 @@ def _led(led: DataFrame) -> DataFrame:
     )
 
 
-def _reached(leader_timeline: DataFrame, replica_timeline: DataFrame, follows: DataFrame, led: DataFrame) -> DataFrame:
-    """One row per stretch of a follower's fetches between its changes of role: how far it came, and the HW it knew."""
-    of_replica = C.on_partition(C.LEADER_EPOCH, C.REPLICA_ID)
+def _reached(stretches: DataFrame) -> DataFrame:
+    """One step per stretch of a follower's fetches between its changes of role: how far it came, and the HW it knew."""
+    came = {
+        "leo": F.col("leo"), "hw": F.col("hw"), "behind": F.col("end") - F.col("leo"), "since": F.least("cut", "first"),
+    }  # fmt: skip
+    return stretches.select(*C.PARTITION_KEY, _step(REACHED, C.REPLICA_ID, F.col("us"), **came))
+
+
+def _stretches(
+    landed: Mapping[str, DataFrame], leader_timeline: DataFrame, replica_timeline: DataFrame, follows: DataFrame
+) -> DataFrame:
+    """One row per stretch of a follower's fetches: the last `leo`, `hw`; the `first` and last (`us`); when it `cut`.
+
+    A fetch that diverged is in no timeline: when the log was cut its broker's line tells better than the next one.
+    """
+    of_stretch = [*_OF_REPLICA, _STRETCH]
     changes = follows.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
         F.collect_list(START_US).alias("changed")
     )
+    lines = landed[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.TRUNCATED_TO))
+    cuts = lines.select(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.BROKER_ID).alias(C.REPLICA_ID), C.EVENT_TIME)
+    told = replica_timeline.where(F.col(C.HIGH_WATERMARK) >= 0)
+    parts = (
+        _in_stretches(_fetches(leader_timeline), C.EVENT_TIME, changes).groupBy(*of_stretch).agg(
+            F.max_by("leo", C.EVENT_SEQ).alias("leo"), F.max(_AT).alias("us"), F.min(_AT).alias("first")
+        ),
+        _in_stretches(told, C.VALID_FROM, changes).groupBy(*of_stretch).agg(
+            F.max_by(C.HIGH_WATERMARK, C.EVENT_SEQ).alias("hw")
+        ),
+        _in_stretches(cuts, C.EVENT_TIME, changes).groupBy(*of_stretch).agg(F.min(_AT).alias("cut")),
+    )  # fmt: skip
+    return reduce(lambda known, more: known.join(more, of_stretch, "left"), parts)
 
-    def by_stretch(rows: DataFrame, time: str) -> DataFrame:
-        """Return the rows of a replica with `stretch`: how often it had changed its role in the epoch by then."""
-        before = F.filter("changed", lambda us: us <= F.unix_micros(time))
-        known = rows.join(F.broadcast(changes), of_replica, "left")
-        return known.withColumn("stretch", F.size(F.coalesce(before, F.array().cast("array<bigint>"))))
 
+def _fetches(leader_timeline: DataFrame) -> DataFrame:
+    """One row per fetch of a follower, or witness of one: the LEO it tells of, `leo`."""
     asked = leader_timeline.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value).select(
-        *of_replica, C.EVENT_SEQ, C.EVENT_TIME, F.element_at(C.REMOTE_LEO_MAP, F.col(C.REPLICA_ID)).alias("leo")
+        *_OF_REPLICA, C.EVENT_SEQ, C.EVENT_TIME, F.element_at(C.REMOTE_LEO_MAP, F.col(C.REPLICA_ID)).alias("leo")
     )
     remote = F.explode(C.REMOTE_LEO_MAP).alias(C.REPLICA_ID, "leo")
     proven = leader_timeline.where(F.col(C.EVENT_TYPE) == EventType.WITNESS.value).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, remote
     )
-    fetches = by_stretch(asked.unionByName(proven).where("leo >= 0"), C.EVENT_TIME)
-    came_to = fetches.groupBy(*of_replica, "stretch").agg(
-        F.max_by("leo", C.EVENT_SEQ).alias("leo"), F.max(F.unix_micros(C.EVENT_TIME)).alias("us")
-    )
-    told = by_stretch(replica_timeline.where(F.col(C.HIGH_WATERMARK) >= 0), C.VALID_FROM)
-    knew = told.groupBy(*of_replica, "stretch").agg(F.max_by(C.HIGH_WATERMARK, C.EVENT_SEQ).alias("hw"))
-    ends = led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.max(END_LEO).alias("end"))
-    known = (
-        _with_last_responses(came_to, led)
-        .join(knew, [*of_replica, "stretch"], "left")
-        .join(ends, C.on_partition(C.LEADER_EPOCH))
-    )
-    return known.select(
-        *C.PARTITION_KEY,
-        _step(REACHED, C.REPLICA_ID, F.col("us"), leo=F.col("leo"), hw=F.col("hw"), behind=F.col("end") - F.col("leo")),
-    )
+    return asked.unionByName(proven).where("leo >= 0")
+
+
+def _in_stretches(rows: DataFrame, time: str, changes: DataFrame) -> DataFrame:
+    """Return the rows of replicas with `stretch`: how often each had changed its role in the epoch by then; and `at`.
+
+    `changes` has, by epoch and replica, when that was: `changed`.
+    """
+    before = F.filter("changed", lambda us: us <= F.unix_micros(time))
+    known = rows.join(F.broadcast(changes), _OF_REPLICA, "left")
+    number = F.size(F.coalesce(before, F.array().cast("array<bigint>")))
+    return known.withColumns({_STRETCH: number, _AT: F.unix_micros(time)})
 
 
 def _with_last_responses(came_to: DataFrame, led: DataFrame) -> DataFrame:
@@ -122,10 +147,10 @@ def _with_last_responses(came_to: DataFrame, led: DataFrame) -> DataFrame:
         *C.PARTITION_KEY,
         C.LEADER_EPOCH,
         F.col(C.LEADER_ID).alias(C.REPLICA_ID),
-        F.col(NUMBER).alias("stretch"),
+        F.col(NUMBER).alias(_STRETCH),
         F.col(START_LEO).alias("began_at"),
     )
-    in_order = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, "stretch")
+    in_order = Window.partitionBy(*C.PARTITION_KEY, C.REPLICA_ID).orderBy(C.LEADER_EPOCH, _STRETCH)
     both = came_to.unionByName(began, allowMissingColumns=True)
     # `greatest` leaves out the NULL of a stretch that another one follows.
     longer = both.withColumn("leo", F.greatest(F.col("leo"), F.lead("began_at").over(in_order)))

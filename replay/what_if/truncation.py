@@ -88,7 +88,9 @@ def _after(state: Column, step: Column, own: Column, *found: Column) -> Column:
 
 
 def _finding(outcome: Outcome, step: Column, start: Column, end: Column) -> Column:
-    values = (F.lit(str(outcome.value)), step["epoch"], step["us"], step["slot"], start, end)
+    # Fetches are folded when the last of them came; what the first of them did to the log was at their begin.
+    us = F.coalesce(step["since"], step["us"])
+    values = (F.lit(str(outcome.value)), step["epoch"], us, step["slot"], start, end)
     return F.struct(*values).cast(_FOUND)
 
 
@@ -152,9 +154,14 @@ def _led(state: Column, step: Column, known: Column) -> Column:
             _finding(Outcome.UNCOMMITTED_LOST, step, F.greatest(common, state["top"]), last["leo"]),
         )
         now = grown(own, step["epoch"], step["leo"] - step["start"])
-        return let(now, lambda it: _as_last(_after(state, step, it, *lost), it, step))
+        return let(_knowing(now, step), lambda it: _as_last(_after(state, step, it, *lost), it, step))
 
     return let(start, led)
+
+
+def _knowing(own: Column, step: Column) -> Column:
+    """Return a leader's log with the HW it came to: that is what it cuts to when it follows, before KIP-101."""
+    return log(own["runs"], own["leo"], F.greatest(own["hw"], F.least(step["hw"], own["leo"])))
 
 
 def _as_last(state: Column, own: Column, step: Column) -> Column:

@@ -13,7 +13,6 @@ from replay.events.tenures import tenure_facts
 from replay.profile import profile_for
 from schemas import columns as C
 from schemas.kinds import StatementKind
-from tests.bounds import at_once
 from tests.engine import (
     Disagreement,
     by_topic,
@@ -129,14 +128,6 @@ def test_histories_agree_with_the_twin(rebuilt: Answers) -> None:
     found = disagreements(of_all_protocols(), rebuilt[few])
 
     assert not found, "\n\n".join(found[:3])
-
-
-@pytest.mark.spark
-def test_replicas_have_one_state_at_a_moment(rebuilt: Answers) -> None:
-    """Of whatever fault."""
-    found = {each.name: list(at_once(rebuilt[few][each.name].replica)) for each in of_all_protocols()}
-
-    assert {name: overlaps for name, overlaps in found.items() if overlaps} == {}
 
 
 @pytest.mark.spark

@@ -81,20 +81,6 @@ def at_once(replica_timeline: Iterable[Row]) -> Iterator[str]:
                 yield f"{of} from {state['valid_from']} until {state['valid_to']}, and from {then['valid_from']}"
 
 
-def led_by_two(replica_timeline: Iterable[Row], for_ms: int) -> Iterator[str]:
-    """Each time, longer than that, at which two replicas of a partition lead."""
-    led = defaultdict(list)
-    for row in replica_timeline:
-        if row["role"] == "LEADER" and row["valid_to"] != row["valid_from"]:
-            led[row["topic"], row["partition"]].append(row)
-    for of, states in led.items():
-        for state, then in pairwise(sorted(states, key=lambda row: row["valid_from"])):
-            until = _ms(state["valid_to"]) if state["valid_to"] else STILL
-            if state["replica_id"] != then["replica_id"] and until > _ms(then["valid_from"]) + for_ms:
-                who = f"{state['replica_id']} until {state['valid_to']}"
-                yield f"{of} by {who}, by {then['replica_id']} from {then['valid_from']}"
-
-
 def outside(
     said: Mapping[tuple[Any, ...], list[tuple[int, int]]], known: Mapping[tuple[Any, ...], list[Interval]], what: str
 ) -> Iterator[str]:

@@ -14,7 +14,7 @@ from replay.assignment import assignments
 from replay.timelines import reconstruct
 from replay.views.epoch_caches import MADE_OF, leader_epoch_caches
 from schemas.tables import LANDING_TABLES, LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
-from tests.bounds import at_once, led_by_two
+from tests.bounds import at_once
 from tests.captured import Tables, union
 from tests.conftest import CAPTURES
 from tests.engine import each_by_its_own
@@ -155,7 +155,6 @@ def test_logs_end_where_their_brokers_said_they_did(
 def test_a_replica_has_one_state_at_a_moment(timelines: dict[str, list[dict[str, Any]]]) -> None:
     """Also one that was killed, of which its own log tells long after the next leader's begin."""
     assert list(at_once(timelines["replica_timeline"])) == []
-    assert list(led_by_two(timelines["replica_timeline"], 100)) == []
 
 
 def test_truncations_are_those_of_the_brokers(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from pyspark.sql import DataFrame, Window, WindowSpec
 from pyspark.sql import functions as F
 
@@ -11,9 +9,7 @@ from replay import names as N
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of, said
 from replay.windows import FIRST, LAST, NOW
 from schemas import columns as C
-from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
-from schemas.kinds import ChangeKind
 from schemas.kinds import StatementKind as S
 
 _LEO_KINDS = (*ROLE_LEOS, S.TRUNCATED_TO, S.TRUNCATED_FULLY_AT, S.SEGMENT_ROLLED)
@@ -59,23 +55,3 @@ def points(statements: DataFrame) -> DataFrame:
     of_epoch = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     lowest = placed.withColumn("lowest", F.min("lowered").over(of_epoch)).where(F.col(C.LEADER_EPOCH).isNotNull())
     return lowest.where(F.col("leo").isNotNull() | F.col("hw").isNotNull()).drop("epoch", "recovered", "lowered")
-
-
-def deposed(landed: Mapping[str, DataFrame], told: DataFrame) -> DataFrame:
-    """One row per leader that another one followed on and that tells nothing of the next epoch: as `points` has them.
-
-    It was killed, and its next line comes when it is started again; meanwhile it leads no more.
-    """
-    begun = landed[T.LEADER_CHANGES.name].where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_LEADER.value)
-    place = F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
-    led = begun.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(
-        F.min_by(F.struct(C.BROKER_ID, *C.LINE, F.unix_micros(C.EVENT_TIME).alias("us")), place).alias("by")
-    )
-    before = F.lag(F.col("by")[C.BROKER_ID]).over(Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH))
-    unsaid = {name: F.lit(None).cast("bigint") for name in ("leo", "hw", "lowest")}
-    said_not = dict.fromkeys(("leads", N.IS_RESTART, "is_cut"), F.lit(False))
-    followed_on = led.withColumn(C.REPLICA_ID, before).where(F.col(C.REPLICA_ID) != F.col("by")[C.BROKER_ID])
-    rows = followed_on.select("*", "by.*").withColumns({**unsaid, **said_not}).select(*told.columns)
-    # One that lives says in which role it goes on; one that was killed says first that it loads its log.
-    goes_on = told.groupBy(*C.REPLICA_KEY, C.LEADER_EPOCH).agg(F.min_by(N.IS_RESTART, "us").alias("loads"))
-    return rows.join(goes_on.where("NOT loads"), C.on_partition(C.REPLICA_ID, C.LEADER_EPOCH), "left_anti")

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.events.leaderships import STATED_HW
-from replay.states.told_points import deposed, own_lines, points
+from replay.states.told_points import own_lines, points
 from replay.windows import FIRST, LAST, NOW
 from schemas import columns as C
 from schemas import tables as T
@@ -29,9 +29,7 @@ def told_replicas(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFram
     A leader's HW in an epoch is at least what it began with: so is a follower's there, or what it had itself.
     """
     started = begun.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.min(STATED_HW).alias("leader_hw"))
-    own = points(landed[T.BROKER_STATEMENTS.name])
-    every = own.unionByName(deposed(landed, own))
-    told = every.join(F.broadcast(started), C.on_partition(C.LEADER_EPOCH), "left")
+    told = points(landed[T.BROKER_STATEMENTS.name]).join(F.broadcast(started), C.on_partition(C.LEADER_EPOCH), "left")
     so_far = own_lines().rowsBetween(FIRST, NOW)
     of_epoch = Window.partitionBy(*C.REPLICA_KEY, C.LEADER_EPOCH).rowsBetween(FIRST, LAST)
     last_leo, last_hw = F.last("leo", ignorenulls=True).over(so_far), F.last("hw", ignorenulls=True).over(so_far)

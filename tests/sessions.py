@@ -9,6 +9,7 @@ from typing import Any
 
 Row = Mapping[str, Any]
 Session = tuple[Any, ...]
+_SINCE = "session_unbroken_since"
 
 
 def with_unbroken(fetches: Iterable[Row]) -> list[Row]:
@@ -30,10 +31,12 @@ def with_unbroken(fetches: Iterable[Row]) -> list[Row]:
             if _ends_run(then):
                 epochs.update(range(row["session_epoch"], then["session_epoch"]))
     since = {session: _since(epochs) for session, epochs in logged.items()}
-    return [
-        {"session_unbroken_since": since[_session(row)][row["session_epoch"]], **row} if _is_in_one(row) else row
-        for row in rows
-    ]
+
+    def known(row: Row) -> Row:
+        is_told = row.get(_SINCE) is not None or not _is_in_one(row)
+        return row if is_told else {**row, _SINCE: since[_session(row)][row["session_epoch"]]}
+
+    return [known(row) for row in rows]
 
 
 def _since(epochs: set[int]) -> dict[int, int]:

@@ -188,8 +188,9 @@ def test_what_a_missing_fetch_brought_the_response_before_it_did_not(timelines: 
         for topic in (MISSING, NEXT)
     }
 
-    assert own[MISSING][:2] == [(0, 0, "exact"), (0, 10, "bounded")]
-    assert own[NEXT][:2] == [(0, 0, "exact"), (20, 20, "exact")]
+    # Before its first response nothing tells its HW.
+    assert own[MISSING][:2] == [(0, 0, "bounded"), (0, 10, "bounded")]
+    assert own[NEXT][:2] == [(0, 0, "bounded"), (20, 20, "exact")]
 
 
 def test_a_missing_fetch_may_have_raised_the_high_watermark(timelines: Any) -> None:

@@ -136,17 +136,8 @@ def test_a_log_that_goes_on_with_a_session_was_cut(spark: SparkSession) -> None:
 
 def test_a_short_hole_is_known_by_a_session_that_breaks(spark: SparkSession) -> None:
     """Of two seconds without a request at broker 1; at broker 2 none is missing, at 3 one is, and nothing else."""
-    asked = [
-        (1, 10, 0),
-        (1, 11, 1),
-        (1, 13, 9),
-        (2, 10, 0),
-        (2, 11, 1),
-        (2, 13, 2),
-        (3, 10, 0),
-        (3, 11, 1),
-        (3, 11.3, 3),
-    ]
+    told = {1: ((10, 0), (14, 1), (16, 9)), 2: ((10, 0), (14, 1), (16, 2)), 3: ((10, 0), (14.9, 1), (15.2, 3))}
+    asked = [(b, s, epoch) for b, of_broker in told.items() for s, epoch in of_broker]
     changed = {"change_kind": "leader_metadata", "isr": [1, 2]}
     landed = {
         T.PRODUCE_EVENTS.name: rows(spark, T.PRODUCE_EVENTS),
@@ -163,13 +154,13 @@ def test_a_short_hole_is_known_by_a_session_that_breaks(spark: SparkSession) -> 
             *[
                 {**HERE, **changed, "broker_id": b, "leader_id": b, "event_time": at(s)}
                 for b in (1, 2, 3)
-                for s in (11.2, 12)
+                for s in (15.1, 15.5)
             ],
         ),
     }  # fmt: skip
 
-    silent = silent_changes(landed).select(C.BROKER_ID, F.second(C.EVENT_TIME)).collect()
-    assert sorted(tuple(row) for row in silent) == [(1, at(11.2).second), (1, at(12).second)]
+    silent = silent_changes(landed).groupBy(C.BROKER_ID).count().collect()
+    assert [tuple(row) for row in silent] == [(1, 2)]
 
 
 def test_an_idle_session_is_no_cut_log(spark: SparkSession) -> None:

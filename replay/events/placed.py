@@ -40,8 +40,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
     joined = happened.join(F.broadcast(context), C.on_partition(C.LEADER_EPOCH))
     at = joined.withColumn("mine", mine)
     return at.where(F.col("mine")[C.LEADER_ID] == F.col(C.BROKER_ID)).select(
-        *[c for c in SHAPE if c not in (*_GIVEN_UP, C.LAST_OFFSET)],
-        F.when(is_event(EventType.RESTART), end_told_later() - 1).otherwise(F.col(C.LAST_OFFSET)).alias(C.LAST_OFFSET),
+        *[_last_offset() if c == C.LAST_OFFSET else c for c in SHAPE if c not in _GIVEN_UP],
         *[_not_null(F.col(c)).alias(c) for c in _NEVER_NULL],
         *[_not_null(F.col("mine")[c]).alias(c) for c in (N.INCARNATION, N.TENURE, START_US)],
         F.col("mine")[N.IS_NEW_LEADER].alias(N.IS_NEW_LEADER),
@@ -63,6 +62,12 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         next_role().alias(N.NEXT_ROLE),
         reached().alias(REACHED),
     )
+
+
+def _last_offset() -> Column:
+    """Return the last offset that the event tells of: an end that of its leader's log, as its next role found it."""
+    ended = F.when(is_event(EventType.RESTART), end_told_later() - 1)
+    return ended.otherwise(F.col(C.LAST_OFFSET)).alias(C.LAST_OFFSET)
 
 
 def _not_null(value: Column) -> Column:

@@ -235,7 +235,7 @@ def consumer_fetch(cluster: Cluster, command: ConsumerFetch) -> None:
         replica_id=-1, replica_epoch=-1, client_id="consumer", fetch_offset=command.offset,
         current_leader_epoch=broker.leader_epoch, last_fetched_epoch=-1, log_start_offset=-1, session_id=0,
         session_epoch=-1, session_unbroken_since=-1, isolation_level=int(command.read_committed),
-        error_code=0 if is_in_range else OUT_OF_RANGE, is_parked=False, is_implied=False, records_size=size, response_high_watermark=offsets[0],
-        session_high_watermark=offsets[0], response_last_stable_offset=offsets[1],
+        error_code=0 if is_in_range else OUT_OF_RANGE, is_parked=False, is_implied=False, records_size=size,
+        response_high_watermark=offsets[0], session_high_watermark=offsets[0], response_last_stable_offset=offsets[1],
         response_log_start_offset=offsets[2],
     )  # fmt: skip

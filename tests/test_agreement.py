@@ -157,7 +157,7 @@ def test_where_a_log_was_begun_anew_its_end_and_hw_are_not_extra(spark: SparkSes
     """The line that says so states neither; of another replica it says nothing."""
     begun = {**HERE, "kind": "truncated_fully_at", "broker_id": 2, "offset": 4}
     replicas = rows(spark, T.REPLICA_TIMELINE, state(2, 0, 2, 4, 4), state(3, 0, 2, 4, 4))
-    said = truth(spark, ("follower_hw", 2, 2, 2, None, 9))
+    said = truth(spark, ("follower_hw", 2, 2, 2, None, 9), ("append", 2, 2, None, None, 9))
     cuts, lines = rows(spark, T.TRUNCATIONS), rows(spark, T.BROKER_STATEMENTS, begun)
     values = agreement(said, rows(spark, T.LEADER_TIMELINE), replicas, cuts, lines)
 
@@ -246,3 +246,11 @@ def test_up_to_2_3_a_step_names_no_hw_before_it(spark: SparkSession) -> None:
     found = compared(spark, ("loaded", 0, 1, None, None, 0), ("leader_hw", 2, 1, None, None, 4))["leader_hw"]
 
     assert (found["stated"], found["found"], found["missing"], found["extra"]) == (1, 1, 0, 0)
+
+
+def test_of_brokers_that_write_of_no_append_none_is_extra(spark: SparkSession) -> None:
+    """One line of it anywhere, and all of them are compared."""
+    led = ("leader_hw", 2, 1, None, 0, 4)
+
+    assert "append" not in compared(spark, led)
+    assert compared(spark, led, ("append", 2, 2, None, None, 9))["append"]["extra"] == 1

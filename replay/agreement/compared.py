@@ -12,7 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.agreement.bounded import by_follower, value_of, with_bounded
-from replay.agreement.known_otherwise import AT_MS, VALUE, known_otherwise, said, without_epoch
+from replay.agreement.known_otherwise import AT_MS, VALUE, WHAT, known_otherwise, said, without_epoch
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.kinds import Exactness, Method, Role
@@ -45,7 +45,14 @@ def agreement(
     otherwise = known_otherwise(truth, leaders, statements).distinct().withColumn("otherwise", F.lit(True))
     known = both.join(otherwise, VALUE, "left")
     compared = known.where(F.col(STATED_MS).isNotNull() | F.col("otherwise").isNull()).drop("otherwise")
-    return with_bounded(compared, leaders, replicas, REBUILT_MS)
+    return with_bounded(_of_what_is_said(compared, stated), leaders, replicas, REBUILT_MS)
+
+
+def _of_what_is_said(compared: DataFrame, stated: DataFrame) -> DataFrame:
+    """Return the values without those of appends where no broker writes of its own: that depends on its release."""
+    is_append = F.col(WHAT) == "append"
+    says = F.broadcast(stated.where(is_append).select(WHAT).distinct())
+    return compared.where(~is_append).unionByName(compared.where(is_append).join(says, WHAT, "left_semi"))
 
 
 def _stated(truth: DataFrame) -> DataFrame:

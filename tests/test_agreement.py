@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-
 import pytest
 from pyspark.sql import DataFrame, Row, SparkSession
 
-from jobs.step_table import lines_of, step_rows
 from replay.agreement.compared import TRUTH, agreement
 from replay.agreement.verdict import agrees, differing, summary
 from schemas import tables as T
@@ -217,28 +213,6 @@ def test_what_was_in_flight_when_a_leader_was_killed_is_bounded(spark: SparkSess
 
     (found,) = summary(values.where("what = 'remote_leo'")).collect()
     assert [found[name] for name in ("stated", "found", "bounded", "missing", "extra")] == [3, 1, 1, 1, 0]
-
-
-@pytest.fixture
-def elsewhere(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A machine whose zone is not UTC."""
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-    time.tzset()
-    yield
-    monkeypatch.undo()
-    time.tzset()
-
-
-@pytest.mark.usefixtures("elsewhere")
-def test_a_step_is_a_line_of_a_worked_example(spark: SparkSession) -> None:
-    """What is unknown is a question mark, a replica that is joining has a plus, times are UTC wherever it runs."""
-    one = event(0, 2, 4, -1, replica_id=2, remote_log_end_offset={3: -1, 2: 4}, isr=[1], maximal_isr=[1, 2])
-    shown, is_cut = step_rows(rows(spark, T.LEADER_TIMELINE, one), most=1)
-
-    assert not is_cut
-    assert lines_of(shown) == [
-        ("0/2", "10:49:24.000", "FETCH", "2", "1:4", "2:4 3:?", "1 +2", "?", "exact", "broker-1/state-change.log:2")
-    ]
 
 
 def test_up_to_2_3_a_step_names_no_hw_before_it(spark: SparkSession) -> None:

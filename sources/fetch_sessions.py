@@ -36,8 +36,7 @@ def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = Non
 
     `landed` has the rows of earlier deliveries: a session that began there goes on.
     """
-    requests = fetch_requests(parsed)
-    requests = requests.withColumn(SPAN, F.lit(None).cast("int"))
+    requests = fetch_requests(parsed).withColumn(SPAN, F.lit(None).cast("int"))
     known = requests if landed is None else requests.unionByName(sessions_so_far(landed), allowMissingColumns=True)
     names = known.transform(_in_turn).transform(by_name)
     return with_topic(names, ids, F.col(f"turn.{C.EVENT_TIME}")).transform(_with_memory).transform(_fetches)

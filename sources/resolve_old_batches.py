@@ -38,13 +38,13 @@ def old_batch_ends(appends: DataFrame, batches: DataFrame) -> DataFrame:
 
 def _claimed(old: DataFrame, claims: DataFrame) -> DataFrame:
     """One row a claimed base offset in the dumps: where its messages end, and when the first was created."""
-    made = F.max(C.EVENT_TIME).alias("made")
-    bases = claims.groupBy(*LOG, C.BASE_OFFSET).agg(made).withColumn(CLAIMED, F.struct(C.BASE_OFFSET, "made"))
-    in_order = Window.partitionBy(*LOG).orderBy(C.BASE_OFFSET, F.col(CLAIMED).isNull())
+    made = claims.groupBy(*LOG, C.BASE_OFFSET).agg(F.max(C.EVENT_TIME).alias("made"))
+    bases = made.select(*LOG, C.BASE_OFFSET, F.struct(C.BASE_OFFSET, "made").alias("claim"))
+    in_order = Window.partitionBy(*LOG).orderBy(C.BASE_OFFSET, F.col("claim").isNull())
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
     return (
-        old.unionByName(bases.drop("made"), allowMissingColumns=True)
-        .withColumn("claim", F.last(CLAIMED, ignorenulls=True).over(so_far))
+        old.unionByName(bases, allowMissingColumns=True)
+        .withColumn("claim", F.last("claim", ignorenulls=True).over(so_far))
         .where(F.col(C.LAST_OFFSET).isNotNull() & F.col("claim").isNotNull() & _is_created_by_then())
         .withColumn(CLAIMED, F.col("claim")[C.BASE_OFFSET])
         .groupBy(*LOG, CLAIMED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -44,15 +44,13 @@ def _bounds(leaders: DataFrame, replicas: DataFrame) -> DataFrame:
     # Of a follower of which nothing is known yet every value would be between bounds.
     told_hw, told_leo = F.col(C.HIGH_WATERMARK) >= 0, F.col(C.LOG_END_OFFSET) >= 0
     is_open = told_leo & (F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH))
-    each: Sequence[DataFrame] = (
+    each = (
+        leaders.where(between).select(*of_leader, hw),
         replicas.where(between & told_hw).select(*value_of("follower_hw", any_epoch, F.col(C.REPLICA_ID)), hw),
         replicas.where(is_open).select(*value_of("append", any_epoch, F.col(C.REPLICA_ID)), leo),
         _remotes(leaders, between).where(between).drop(C.EXACTNESS),
     )
-    bounded = leaders.where(between).select(*of_leader, hw)
-    for one in each:
-        bounded = bounded.unionByName(one)
-    return bounded.groupBy(*OF).agg(F.collect_set("reach").alias("bounds"))
+    return reduce(DataFrame.unionByName, each).groupBy(*OF).agg(F.collect_set("reach").alias("bounds"))
 
 
 def _reach(low: str, high: str) -> Column:

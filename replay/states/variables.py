@@ -29,7 +29,7 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     variables[N.ASSIGNED_MASK] = F.coalesce(variables[N.ASSIGNED_MASK], F.col(N.EVERY_MASK))
     variables[N.PLACE] = F.row_number().over(place())
     variables[N.SETTLED] = F.count_if(is_settled()).over(so_far())
-    variables[N.RISEN_AT_LEAST] = F.coalesce(F.max(_told()).over(so_far()), F.lit(UNKNOWN_OFFSET))
+    variables[N.RISEN_AT_LEAST] = risen_at_least(F.col(C.RESPONSE_HIGH_WATERMARK))
     variables |= unheard(slots)
     # A response is no event of the leader's, and a witness was not where its append is: what follows is what follows
     # the event before.
@@ -88,6 +88,6 @@ def _no_more_than_the_leader_has() -> Column:
     return F.when(is_last & (next_asks > F.col(C.FETCH_OFFSET)), F.least(next_asks, has)).otherwise(next_asks)
 
 
-def _told() -> Column:
-    """Return the HW that a response tells its follower: the leader had it by then, whatever else the log shows."""
-    return F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK))
+def risen_at_least(told: Column) -> Column:
+    """Return the greatest HW `told` to a follower so far: the leader had it by then, whatever else the log shows."""
+    return F.coalesce(F.max(F.when(is_event(N.RESPONSE), told)).over(so_far()), F.lit(UNKNOWN_OFFSET))

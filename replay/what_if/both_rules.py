@@ -16,9 +16,8 @@ from replay.high_watermark import allows
 from replay.passengers import aboard
 from replay.profile import Profile
 from replay.states.leader import leader_states, remembered
-from replay.windows import so_far
+from replay.states.variables import risen_at_least
 from schemas import columns as C
-from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 WAS_RISEN_TO = "was_risen_to"
@@ -68,10 +67,9 @@ def with_words_that_stand(states: DataFrame, starts: DataFrame) -> DataFrame:
     is_same_start = F.col(N.START_HW).eqNullSafe(F.col(WAS_START))
     is_same = F.greatest(N.START_HW, N.RISEN_TO).eqNullSafe(F.greatest(WAS_START, WAS_RISEN_TO))
     said = F.when(is_same, F.col(C.RESPONSE_HIGH_WATERMARK))
-    told = F.max(F.when(is_event(N.RESPONSE), said)).over(so_far())
     known = states.join(began, [*N.LEADERSHIP], "left").withColumns(
         {
-            N.RISEN_AT_LEAST: F.coalesce(told, F.lit(UNKNOWN_OFFSET)),
+            N.RISEN_AT_LEAST: risen_at_least(said),
             C.RESPONSE_HIGH_WATERMARK: said,
             STATED_HW: F.when(is_same_start, F.col(STATED_HW)),
         }

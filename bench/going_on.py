@@ -26,7 +26,7 @@ from jobs.reconstruct_timelines import write_incidents, write_timelines
 from jobs.replay_marks import landed_until
 from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
-from replay.profile import Profile
+from jobs.whole_replay import Replay
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS, Table
 from sources.synthetic.forms import Forms, forms_of
 from sources.synthetic.part import Part
@@ -51,22 +51,22 @@ def _sum_of(table: Table, rows: DataFrame) -> object:
 def measured(warehouse: Warehouse, log: EventLog, forms: Forms, share: float) -> tuple[dict[str, Cost], bool, int]:
     """The cost of each replay, whether going on and everything wrote the same, and how many events there are."""
 
-    def replay(*, all_anew: bool) -> Profile:
+    def replay(*, all_anew: bool) -> Replay:
         landed = landed_events(warehouse, CLUSTER)
         with few_tasks(warehouse.spark, tasks_of(landed)):
             return write_timelines(warehouse, CLUSTER, landed, landed_until(warehouse), all_anew=all_anew)[1]
 
-    def find_incidents(profile: Profile) -> int:
+    def find_incidents(last: Replay) -> int:
         landed = landed_events(warehouse, CLUSTER)
         with few_tasks(warehouse.spark, tasks_of(landed)):
-            return write_incidents(warehouse, CLUSTER, landed, profile, "")
+            return write_incidents(warehouse, CLUSTER, landed, last, "")
 
     def land(capture: str, begins: float, ends: float) -> int:
         generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id=capture, part=Part(begins, ends))
         return sum(warehouse.read(table).count() for table in (PRODUCE_EVENTS, FETCH_EVENTS))
 
     land("first", 0, 1 - 2 * share)
-    profile = replay(all_anew=True)  # what is gone on from; and it warms up
+    last = replay(all_anew=True)  # what is gone on from; and it warms up
     events = land("second", 1 - 2 * share, 1 - share)
     costs = {FIRST: log.cost_of(lambda: replay(all_anew=False), events)}
     events = land("third", 1 - share, 1)
@@ -74,7 +74,7 @@ def measured(warehouse: Warehouse, log: EventLog, forms: Forms, share: float) ->
     gone_on = sums_of(warehouse)
     costs["everything"] = log.cost_of(lambda: replay(all_anew=True), events)
     is_equal = sums_of(warehouse) == gone_on
-    costs["incidents"] = log.cost_of(lambda: find_incidents(profile), events)
+    costs["incidents"] = log.cost_of(lambda: find_incidents(last), events)
     return costs, is_equal, events
 
 

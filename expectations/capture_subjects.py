@@ -6,6 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from expectations.subject import OF_PARTITION, Subject, Tables, nowhere
+from replay.clocks.bounds import EARLIER, IS_SURE, LATER, clock_bounds
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
@@ -46,6 +47,12 @@ def landed_lines(tables: Tables) -> DataFrame:
     return appends.unionByName(asked).groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
 
 
+def clocks(tables: Tables) -> DataFrame:
+    """One row per two brokers of whose clocks it is sure by how much the one is ahead of the other at least."""
+    sure = clock_bounds(tables).where(IS_SURE)
+    return sure.withColumns({str(C.CAPTURE_ID): F.lit(""), **nowhere()})
+
+
 def last_events(tables: Tables) -> DataFrame:
     """One row: the time of the last event of any leader."""
     last = tables[T.LEADER_TIMELINE.name].groupBy(C.CLUSTER_ID).agg(F.max(C.EVENT_TIME).alias(LAST_EVENT))
@@ -56,6 +63,10 @@ READ_FILES = Subject("read_files", T.SOURCE_FILES, (C.SOURCE_FILE, C.KIND), read
 BROKERS = Subject(
     "brokers", T.SOURCE_FILES, (C.BROKER_ID,), brokers, beside=_TELL_REPLICAS, may_be_empty=True, is_of_partition=False
 )
+CLOCKS = Subject(
+    "clocks", T.LEADER_CHANGES, (EARLIER, LATER), clocks,
+    beside=(T.FETCH_EVENTS, T.METADATA_CHANGES), may_be_empty=True, is_of_partition=False,
+)  # fmt: skip
 LANDED_LINES = Subject(
     "landed_lines", T.PRODUCE_EVENTS, (*OF_PARTITION, *C.LINE), landed_lines,
     beside=(T.FETCH_EVENTS,), may_be_empty=True,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from expectations.capture_subjects import LANDED_LINES, LAST_EVENT, LAST_EVENTS, TIMES
+from expectations.capture_subjects import CLOCKS, LANDED_LINES, LAST_EVENT, LAST_EVENTS, TIMES
 from expectations.finding_subjects import ACKNOWLEDGED, IS_LOST
 from expectations.invariant import Invariant
 from expectations.reads import IS_BELOW_BY_THEN, WAS_GIVEN_RECORDS
@@ -23,6 +23,8 @@ from expectations.timeline_subjects import (
     PREVIOUS_HW,
     SMALLEST_MEMBER_LEO,
 )
+from replay.clocks.ahead import TOGETHER_US
+from replay.clocks.bounds import AT_LEAST_US
 from replay.readable import READABLE
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Severity
@@ -88,6 +90,16 @@ RECORD_RULES = (
         source="P:1331 fetchRecords; KAFKA-13141",
         what_to_do="Kafka 2.8.0 does that, and commits what the follower does not have (KAFKA-13141): go on to 2.8.1. "
         "Of any other version it is a defect of tidegauge: report it, with the line.",
+    ),
+    Invariant(
+        "ClocksOfBrokersAgree", CLOCKS,
+        holds=f"{AT_LEAST_US} <= {TOGETHER_US}",
+        observed=(AT_LEAST_US,), severity=Severity.WARNING,
+        # A tenth of a second: requests and lines take as long.
+        why="What came first by the protocol came first by the clocks too, if they are one.",
+        source="KIP-320 CurrentLeaderEpoch; ReplicaManager makeFollowers",
+        what_to_do="Compare the two brokers' time (ntpq, chronyc) and the time zone of their logs. The replay reckons with clocks "
+        "that differ by the same all the time; of one that was set meanwhile it does not.",
     ),
     Invariant(
         "NoLineLandsTwice", LANDED_LINES,

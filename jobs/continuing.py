@@ -8,6 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.at_once import at_once
+from jobs.clocks import clocks_ahead
 from jobs.keeping import short_plans
 from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
 from jobs.replay_inputs import protocol_of, slots_of, transactional
@@ -116,4 +117,5 @@ def _require_plain(tail: Landed, settled: Settled) -> None:
     spark = tail[FETCH_EVENTS.name].sparkSession
     *plain, met = at_once(spark)(DataFrame.isEmpty, (untold_isrs(tail), silent, lost))
     require(all(plain), "silence or an inferred ISR reach far")
+    require(not clocks_ahead(tail), "clocks are apart")
     require(met, "requests are missing across the moment")

@@ -37,7 +37,7 @@ def new_rows(
     """The rows of each landing table that have landed since the replay of the cluster that `mark` is of."""
     require(mark.engine == __version__, f"the last replay was by version {mark.engine}")
     require(mark.protocol == protocol_text(protocol), "the cluster's settings are others now")
-    require(mark.is_plain, "silence or an inferred ISR reach far")
+    require(mark.is_plain, "silence or an inferred ISR reach far, or clocks are apart")
     require(has_only_grown(warehouse, mark), "landed rows were changed since")
     then, now = (_files_of(warehouse, cluster_id, version) for version in (mark.source_files, None))
     require(now != then, "nothing new has landed")

@@ -22,10 +22,14 @@ from jobs.session import describe
 from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay, whole_replay
+from replay.clocks.ahead import Ahead
+from replay.clocks.one_clock import on_leaders_clocks, on_one_clock, timelines_on_one_clock
 from replay.findings.incidents import incidents
 from replay.keep import Keep
 from replay.profile import Profile
-from schemas.tables import INCIDENTS, LEADER_TIMELINE, REPLICA_TIMELINE, TIMELINE_TABLES, TRUNCATIONS, Table
+from replay.timelines import Timelines
+from schemas import columns as C
+from schemas.tables import INCIDENTS, TIMELINE_TABLES, Table
 
 
 def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool = False) -> dict[str, int]:
@@ -33,16 +37,16 @@ def reconstruct_cluster(warehouse: Warehouse, cluster_id: str, *, all_anew: bool
     until = landed_until(warehouse)
     landed = landed_events(warehouse, cluster_id)
     with few_tasks(warehouse.spark, tasks_of(landed)):
-        rows, profile = write_timelines(warehouse, cluster_id, landed, until, all_anew=all_anew)
-        mark = mark_of(cluster_id, profile, until).text()
-        rows[INCIDENTS.name] = write_incidents(warehouse, cluster_id, landed, profile, mark)
+        rows, replay = write_timelines(warehouse, cluster_id, landed, until, all_anew=all_anew)
+        mark = mark_of(cluster_id, replay.profile, until).text()
+        rows[INCIDENTS.name] = write_incidents(warehouse, cluster_id, landed, replay, mark)
     return {table.name: rows[table.name] for table in TIMELINE_TABLES}
 
 
 def write_timelines(
     warehouse: Warehouse, cluster_id: str, landed: Landed, until: int, *, all_anew: bool = False
-) -> tuple[dict[str, int], Profile]:
-    """Rows by table of all timelines but the incidents, and the protocol they were replayed by.
+) -> tuple[dict[str, int], Replay]:
+    """Rows by table of all timelines but the incidents, and the replay that they are of.
 
     What had landed `until` a version of `source_files` is in them (`replay_marks.landed_until`).
     """
@@ -50,19 +54,24 @@ def write_timelines(
         landed = with_few_kept(landed, keep)
         replay = whole_replay(landed, keep) if all_anew else _from_where_it_ended(warehouse, cluster_id, landed, keep)
         mark = mark_of(cluster_id, replay.profile, until).text()
-        return {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}, replay.profile
+        return {table.name: _write(warehouse, table, replay, cluster_id, mark) for table in AFTER}, replay
 
 
-def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, profile: Profile, mark: str) -> int:
+def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, replay: Replay, mark: str) -> int:
     """Incidents found in the timelines as written: in one plan each finder would replay everything again."""
-    leaders, replicas, cuts = (
-        warehouse.read(table, cluster_id=cluster_id) for table in (LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS)
-    )
+    written = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
     describe(warehouse.spark, "find incidents")
     with keeping() as keep:
         landed = with_few_kept(landed, keep)
-        found = incidents(landed, leaders, replicas, cuts, profile, keep)
+        found = incidents_in(landed, written, replay.profile, replay.ahead, keep)
         return write_table(warehouse, INCIDENTS, found, cluster_id, note=mark)
+
+
+def incidents_in(told: Landed, written: Timelines, profile: Profile, ahead: Ahead, keep: Keep) -> DataFrame:
+    """The incidents of timelines, found with all times on one clock."""
+    landed, seen = on_one_clock(told, ahead), timelines_on_one_clock(written, told, ahead)
+    found = incidents(landed, seen.leader_timeline, seen.replica_timeline, seen.truncations, profile, keep)
+    return on_leaders_clocks(found, (C.STARTED_AT, C.ENDED_AT), told, ahead)
 
 
 def _from_where_it_ended(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep) -> Replay:

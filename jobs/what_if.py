@@ -11,7 +11,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.alone import alone
+from jobs.clocks import clocks_ahead
 from jobs.command import EVERY_CLUSTER, debug_option, options, run
+from jobs.continuing import AFTER
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
@@ -22,12 +24,14 @@ from jobs.replay_inputs import profile_of, slots_of
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
+from replay.clocks.one_clock import on_leaders_clocks, on_one_clock, timelines_on_one_clock
 from replay.profile import Truncation
+from replay.timelines import Timelines
 from replay.what_if.high_watermark import differences, would_be
 from replay.what_if.steps import steps
 from replay.what_if.truncation import what_if as truncated_by
 from schemas import columns as C
-from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, WHAT_IF_OUTCOMES, WHAT_IF_TIMELINE
+from schemas.tables import LEADER_TIMELINE, WHAT_IF_OUTCOMES, WHAT_IF_TIMELINE
 
 RULES = (Truncation.HIGH_WATERMARK, Truncation.LEADER_EPOCH)
 """The third, fetch_divergence, finds the same place by other requests: its outcomes are those of leader_epoch."""
@@ -54,13 +58,16 @@ class Otherwise:
 
 def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Truncation]) -> DataFrame:
     """The outcomes of a cluster's history under each rule, written, and counted by rule, outcome and partition."""
-    landed = landed_events(warehouse, cluster_id)
-    leaders, replicas = (warehouse.read(t, cluster_id=cluster_id) for t in (LEADER_TIMELINE, REPLICA_TIMELINE))
+    told = landed_events(warehouse, cluster_id)
+    ahead = clocks_ahead(told)
+    landed = on_one_clock(told, ahead)
+    timelines = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
+    seen = timelines_on_one_clock(timelines, told, ahead)
     with keeping() as keep:
         assigned = keep(assignments(landed))
-        happened = keep(steps(landed, leaders, replicas, assigned))
+        happened = keep(steps(landed, seen.leader_timeline, seen.replica_timeline, assigned))
         outcomes = reduce(DataFrame.unionByName, [truncated_by(happened, rule) for rule in rules])
-        write_table(warehouse, WHAT_IF_OUTCOMES, outcomes, cluster_id)
+        write_table(warehouse, WHAT_IF_OUTCOMES, on_leaders_clocks(outcomes, (C.EVENT_TIME,), told, ahead), cluster_id)
     of_range = F.col(C.TO_OFFSET) - F.col(C.FROM_OFFSET)
     written = warehouse.read(WHAT_IF_OUTCOMES, cluster_id=cluster_id).where(~F.startswith(C.TOPIC, F.lit("__")))
     figures = (F.sum(of_range).alias("records"), F.count(F.lit(1)).alias("ranges"))
@@ -69,14 +76,16 @@ def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Tr
 
 def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Otherwise) -> int:
     """Events of a cluster after which the HW would have been another; they are written side by side."""
-    landed = landed_events(warehouse, cluster_id)
+    told = landed_events(warehouse, cluster_id)
+    ahead = clocks_ahead(told)
+    landed = on_one_clock(told, ahead)
     with keeping() as keep:
         assigned = keep(assignments(landed))
         spoken = profile_of(landed, assigned)
         changed = spoken.with_changes(**otherwise.profile_changes)
         other = would_be(landed, assigned, slots_of(assigned), spoken, changed, otherwise.min_isr, keep)
         was = warehouse.read(LEADER_TIMELINE, cluster_id=cluster_id)
-        found = differences(was, other, str(otherwise))
+        found = differences(was, on_leaders_clocks(other, (C.EVENT_TIME,), told, ahead), str(otherwise))
         return write_table(warehouse, WHAT_IF_TIMELINE, found, cluster_id)
 
 

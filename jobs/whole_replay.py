@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import reduce
 
 from pyspark.sql import DataFrame
 
+from jobs.clocks import clocks_ahead, say_whose_clock
 from jobs.hot_partitions import stretches_to_replay
 from jobs.new_rows import Landed
 from jobs.progress import step
 from jobs.replay_inputs import profile_of, slots_of
 from jobs.session import describe
 from replay.assignment import assignments
+from replay.clocks.ahead import Ahead
+from replay.clocks.one_clock import on_one_clock, on_own_clocks
 from replay.events.heard import with_heard
 from replay.events.silence import with_heard_batches
 from replay.keep import Keep
@@ -39,19 +42,26 @@ class Replay:
     profile: Profile
     after: datetime | None = None
     """Only rows after it are replaced; None: all."""
+    ahead: Ahead = field(default_factory=dict)
+    """Whose clocks are apart, and were put on one to replay."""
 
 
-def whole_replay(landed: Landed, keep: Keep) -> Replay:
+def whole_replay(told: Landed, keep: Keep) -> Replay:
     """A replay of everything."""
+    ahead = clocks_ahead(told)
+    say_whose_clock(ahead)
+    landed = on_one_clock(told, ahead)
     with step("look at the events") as looking:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
         assigned, landed = keep(assignments(landed), is_small=True), with_heard(landed, keep)
-        slots, profile = slots_of(assigned), profile_of(landed, assigned)
+        slots, profile = slots_of(assigned), profile_of(landed, assigned).with_changes(has_clocks_apart=bool(ahead))
         cut = stretches_to_replay(landed, profile, assigned)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
     if cut is None:
-        return Replay(reconstruct(landed, assigned, slots, profile, keep), profile)
-    return Replay(in_stretches(landed, keep(cut, is_small=True), slots, profile, keep), profile)
+        timelines = reconstruct(landed, assigned, slots, profile, keep)
+    else:
+        timelines = in_stretches(landed, keep(cut, is_small=True), slots, profile, keep)
+    return Replay(on_own_clocks(timelines, told, ahead), profile, ahead=ahead)
 
 
 _MOST_MOMENTS = 400

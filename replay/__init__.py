@@ -9,6 +9,7 @@ those above it in this list and none below:
     events      what happened, a row each, in the leadership it belongs to
     states      what each leader knew, and each replica had, after every event
     order       which event came first: the leader's clock, and the evidence of responses, for which states are tried
+    clocks      how far two brokers' clocks are apart, and all times on one
     going_on    a replay of what has landed since the last one
     stretches   a replay of hot partitions, cut by time
     findings    `incidents`, made of timelines

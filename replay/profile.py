@@ -65,6 +65,8 @@ class Profile:
     has_silence: bool = False
     """Leaders changed something while their request log was silent, or had none: what they did is bounded."""
 
+    has_clocks_apart: bool = False
+    """Times were put on one clock before: those of an earlier replay need not be on the same."""
     has_outsiders: bool = True
     """Some replica was outside its ISR at some time: only then may one hold the HW that is no member."""
     has_returns: bool = True

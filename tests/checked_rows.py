@@ -49,7 +49,7 @@ def became_leader(epoch: int, broker_id: int, **more: Any) -> Given:
     """A broker's word that it leads an epoch."""
     line = {"source_file": f"broker-{broker_id}/state-change.log", "source_line": 1}
     return {
-        **HERE, **line, "leader_epoch": epoch, "broker_id": broker_id, "leader_id": broker_id,
+        **HERE, **line, "leader_epoch": epoch, "partition_epoch": epoch, "broker_id": broker_id, "leader_id": broker_id,
         "change_kind": "become_leader", "event_time": at(10 * epoch), **more,
     }  # fmt: skip
 

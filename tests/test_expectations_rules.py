@@ -115,6 +115,7 @@ CASES: list[tuple[str, Table, Rows, list[str | None]]] = [
     ("DivergingFetchMovesNoRemoteLeo",                  T.FETCH_EVENTS,    [fetched(1, diverging_epoch=3, source_file="broker-1/state-change.log", source_line=2), fetched(9, diverging_epoch=3)], ["valid", "invalid"]),
     ("NoLineLandsTwice",                                T.PRODUCE_EVENTS,  [appended(0, 1), appended(2, 3, line=9), appended(2, 3, line=9)], ["valid", "valid", "invalid"]),
     ("NoLineLandsTwice",                                T.FETCH_EVENTS,    [fetched(2), fetched(3), fetched(3)],                         ["valid", "valid", "invalid"]),
+    ("ClocksOfBrokersAgree",                            T.METADATA_CHANGES, [partition_record(1, [1], [1]), partition_record(2, [1], [1], leader_epoch=1, partition_epoch=1, event_time=at(10.1)), partition_record(3, [1], [1], leader_epoch=2, partition_epoch=2, event_time=at(20.2))], ["valid", "invalid"]),
     ("LogsOfReplicasMatch",                             T.INCIDENTS,       [found("LOG_DIVERGENCE", "critical"), found("LOG_DIVERGENCE", "info")], ["invalid", "valid"]),
     ("ConsumersReadNothingThatVanishes",                T.INCIDENTS,       [found("CONSUMER_READ_LOST_RECORDS", "critical"), found("CONSUMER_READ_LOST_RECORDS", "warning"), found("ISR_SHRUNK")], ["invalid", "unknown", "valid"]),
     ("NoReplicaTruncatesCommittedRecords",         T.INCIDENTS,       [found("ISR_SHRUNK"), found("TRUNCATED_BELOW_HIGH_WATERMARK", "info"), found("TRUNCATED_BELOW_HIGH_WATERMARK", "warning")], ["valid", "valid", "invalid"]),

@@ -71,7 +71,7 @@ def test_what_gives_rows_says_what_a_row_is(path: Path) -> None:
     assert [function.name for function in giving if not ast.get_docstring(function)] == []
 
 
-FLOORS = ("events", "states", "order", "going_on", "stretches", "findings", "what_if", "views", "agreement")
+FLOORS = ("events", "states", "order", "clocks", "going_on", "stretches", "findings", "what_if", "views", "agreement")
 """The folders of `replay/`: each knows those before it, and what lies beside them only the first three."""
 
 

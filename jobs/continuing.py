@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.at_once import at_once
@@ -114,8 +113,8 @@ def _require_plain(tail: Landed, settled: Settled) -> None:
     changes = {LEADER_CHANGES.name: tail[LEADER_CHANGES.name].where(~settled.has(C.EVENT_TIME))}
     silent = silent_moments({**tail, **requests, **changes})
     lost = gaps_across(tail[FETCH_EVENTS.name], settled.until_us)
-    spark = tail[FETCH_EVENTS.name].sparkSession
-    *plain, met = at_once(spark)(DataFrame.isEmpty, (untold_isrs(tail), silent, lost))
-    require(all(plain), "silence or an inferred ISR reach far")
-    require(not clocks_ahead(tail), "clocks are apart")
+    asked = (lambda: not clocks_ahead(tail), untold_isrs(tail).isEmpty, silent.isEmpty, lost.isEmpty)
+    together, told, heard, met = at_once(tail[FETCH_EVENTS.name].sparkSession)(lambda ask: ask(), asked)
+    require(together, "clocks are apart")
+    require(told and heard, "silence or an inferred ISR reach far")
     require(met, "requests are missing across the moment")

@@ -24,7 +24,7 @@ from jobs.replay_marks import has_only_grown, landed_until, last_mark, require_a
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from schemas import columns as C
-from schemas.tables import FETCH_EVENTS, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
+from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
 from sources.synthetic.forms import Forms, forms_of
 from sources.synthetic.part import Part
 from sources.synthetic.scenario import Epoch, Freeze, read_scenario
@@ -131,6 +131,27 @@ def test_a_late_file_reaches_far_back(warehouse: Warehouse) -> None:
         warehouse.append(table, rows, Transaction(f"ingest {CLUSTER} late", 99))
 
     with pytest.raises(MustReplayAllError, match="far back"), going_on(warehouse):
+        pass
+
+
+def test_clocks_that_are_apart_reach_far(warehouse: Warehouse) -> None:
+    """A follower asks in an epoch five seconds before it takes its role in it, by the clocks: all is put on one."""
+    late = {"capture_id": F.lit("late"), "leader_epoch": F.lit(99)}
+    last = (
+        warehouse.read(FETCH_EVENTS).where("replica_id >= 0").orderBy(F.desc("event_time")).limit(1).localCheckpoint()
+    )
+    asked = last.withColumns({**late, "current_leader_epoch": F.lit(99)})
+    when = F.col("event_time") + F.expr("INTERVAL 5 SECONDS")
+    told = last.select(
+        "cluster_id", "topic", "topic_id", "partition", F.col("replica_id").alias("broker_id"), when.alias("event_time")
+    )
+    roles = warehouse.read(LEADER_CHANGES).where("change_kind = 'become_follower'").limit(1)
+    role = roles.drop(*told.columns).crossJoin(told).withColumns(late).select(*roles.columns)
+    files = warehouse.read(SOURCE_FILES).withColumns({"capture_id": F.lit("late"), "digest": F.lit("late")})
+    for table, rows in ((FETCH_EVENTS, asked), (LEADER_CHANGES, role), (SOURCE_FILES, files)):
+        warehouse.append(table, rows, Transaction(f"ingest {CLUSTER} late", 99))
+
+    with pytest.raises(MustReplayAllError, match="clocks are apart"), going_on(warehouse):
         pass
 
 

@@ -116,12 +116,12 @@ def test_a_hw_of_a_follower_within_bounds_is_not_missing(spark: SparkSession) ->
 
 
 def test_a_replica_is_where_it_said_that_its_log_ends(spark: SparkSession) -> None:
-    """A leader as well as a follower; what it cut to, and what it had when its role changed, no append states."""
+    """A leader as well as a follower; what it cut to, had when its role changed, or began with, no append states."""
     between = {"exactness": "bounded", "log_end_offset_high": 7}
     replicas = rows(
         spark, T.REPLICA_TIMELINE,
         state(1, 0, 2, 9, 4, role="LEADER"), state(2, 0, 2, 5, 4, **between),
-        state(3, 0, 2, 9, 4), state(3, 0, 3, 6, 4),
+        state(3, 0, 1, 0, 0), state(3, 0, 2, 9, 4), state(3, 0, 3, 6, 4),
     )  # fmt: skip
     appends = (("append", 2, b, None, None, leo) for b, leo in ((1, 9), (2, 4), (2, 6), (2, 7), (2, 8)))
     said = truth(spark, *appends, ("truncate", 3, 3, None, None, 6))

@@ -88,10 +88,12 @@ def _rebuilt(leaders: DataFrame, replicas: DataFrame, cuts: DataFrame) -> DataFr
     followers = replicas.where(F.col(C.ROLE) == Role.FOLLOWER.value)
     told_hw = followers.where(is_told(C.HIGH_WATERMARK, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH))
     told_leo = replicas.where(is_told(C.LOG_END_OFFSET, C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH))
+    # No append leaves a log empty, and up to 2.4 no line tells that one begins so.
+    grown = told_leo.where(F.col(C.LOG_END_OFFSET) > 0)
     each = (
         values(entries, "remote_leo", epoch, F.col("of"), F.col("leo"), C.EVENT_TIME),
         values(told_hw, "follower_hw", any_epoch, replica, F.col(C.HIGH_WATERMARK), C.VALID_FROM),
-        values(told_leo, "append", any_epoch, replica, F.col(C.LOG_END_OFFSET), C.VALID_FROM),
+        values(grown, "append", any_epoch, replica, F.col(C.LOG_END_OFFSET), C.VALID_FROM),
         values(cut_by_lines, "truncate", any_epoch, replica, F.col(C.TO_OFFSET), C.EVENT_TIME),
     )
     of_leaders = values(exact, "leader_hw", epoch, F.lit(NO_REPLICA), F.col(C.HIGH_WATERMARK), C.EVENT_TIME)

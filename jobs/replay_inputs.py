@@ -39,7 +39,7 @@ def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     spoken = protocol_of(landed).with_changes(
         has_transactions=not transactional(landed).isEmpty(),
         has_outsiders=not outsiders(landed, assigned).isEmpty(),
-        has_silence=not silent_moments(landed).isEmpty(),
+        has_silence=not silent_moments(with_untold_leaderships(landed)).isEmpty(),
         has_untold_isr=has_untold_isr,
     )
     # Of a leader that no line tells of nothing is known of what it was told: then all of it may be.

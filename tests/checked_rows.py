@@ -133,7 +133,10 @@ def sound(kafka: str = "4.1.0") -> History:
         T.PRODUCE_EVENTS: [appended(0, 10)],
         T.FETCH_EVENTS: [fetched(2)],
         T.EPOCH_STARTS: [epoch_start(0, 0, 3)],
-        T.METADATA_CHANGES: [partition_record(1, [1, 2, 3], [1, 2, 3])],
+        T.METADATA_CHANGES: [
+            partition_record(1, [1, 2, 3], [1, 2, 3]),
+            partition_record(2, [1, 2, 3], [1, 2, 3], leader_epoch=1, event_time=at(9.97)),
+        ],
         T.SETTINGS: [version(kafka)],
     }  # fmt: skip
 

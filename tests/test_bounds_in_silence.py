@@ -61,6 +61,9 @@ KNOWN = {
         ("ISR_CHANGE", 50, 80, 50, 90, "bounded"),
         ("WITNESS", 80, 80, 90, 90, "stated"),
         ("WITNESS", 80, OPEN, 90, OPEN, "bounded"),
+        # Nobody but the follower tells that 2 leads then.
+        ("BECOME_LEADER", -1, OPEN, -1, OPEN, "bounded"),
+        ("WITNESS", -1, OPEN, -1, OPEN, "bounded"),
     ],
     "requests_later": [
         ("BECOME_LEADER", 5, 5, 7, 20, "stated"),
@@ -139,4 +142,4 @@ def test_a_line_alone_states_remote_leos(leaders: Mapping[str, list[Row]]) -> No
     """At its time, and of whom it tells."""
     told = [row["remote_log_end_offset"] for row in leaders["lines_alone"]]
 
-    assert told == [{2: -1, 3: -1}] * 2 + [{2: 18, 3: -1}] + [{2: -1, 3: -1}] * 7
+    assert told == [{2: -1, 3: -1}] * 2 + [{2: 18, 3: -1}] + [{2: -1, 3: -1}] * 7 + [{1: -1, 3: -1}] * 2

@@ -149,12 +149,15 @@ def with_context(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -
         .groupBy(*C.PARTITION_KEY)
         .agg(F.collect_list(load).alias(LOADS))
     )
+    unstated = begun.where(F.col(STATED_LEO).isNull()).select(
+        *C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.LEADER_ID).alias(C.BROKER_ID), F.col(START_US).alias("us")
+    )
     leaders = F.array_distinct(F.transform("incarnations", lambda it: it[C.LEADER_ID]))
     is_contested = (F.size(leaders) > 1).alias(IS_CONTESTED)
     return (
         per_epoch.join(assigned, C.on_partition())
         .join(loads, C.on_partition(), "left")
-        .join(next_roles(begun, assigned, statements), C.on_partition(C.LEADER_EPOCH), "left")
+        .join(next_roles(begun, unstated, assigned, statements), C.on_partition(C.LEADER_EPOCH), "left")
         .select(
             PARTITION_NUMBER, *C.PARTITION_KEY, C.LEADER_EPOCH, "incarnations", SLOTS, LOADS, NEXT_ROLES, is_contested
         )

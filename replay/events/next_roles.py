@@ -20,14 +20,18 @@ from schemas.kinds import StatementKind as S
 NEXT_ROLES = "next_roles"
 """map<int,struct<epoch,us,leo,leads,hw>>: by replica, the first role it took in a later epoch, by its own clock.
 
-A log that is deleted ends the role before it as a role in the epoch after would, with an LEO that is NULL."""
+A log that is deleted ends the role before it as a role in the epoch after would, with an LEO that is NULL; so does a
+leadership of which no line states the LEO."""
 REACHED = "reached"
 """map<int,bigint>: by replica, the LEO with which it took that role; NULL but where a leader's process ended."""
 
 
-def next_roles(begun: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
-    """One row per partition and leader epoch: `next_roles`; `begun` is `leaderships.leaderships`."""
-    taken = _roles(statements).unionByName(_deletions(statements))
+def next_roles(begun: DataFrame, unstated: DataFrame, assigned: DataFrame, statements: DataFrame) -> DataFrame:
+    """One row per partition and leader epoch: `next_roles`; `begun` is `leaderships.leaderships`.
+
+    `unstated` has one row per leadership of which no line states the LEO: epoch, `broker_id` and `us`.
+    """
+    taken = _roles(statements).unionByName(_deletions(statements)).unionByName(_led(unstated))
     first = F.min_by("role", F.col("role.us"))
     taken = taken.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID).agg(first.alias("role"))
     epochs = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH).unionByName(taken.select(*C.PARTITION_KEY, C.LEADER_EPOCH))
@@ -61,6 +65,18 @@ def _roles(statements: DataFrame) -> DataFrame:
         .agg(first.withField("hw", first_hw).alias("role"))
         .where("role IS NOT NULL")
     )
+
+
+def _led(unstated: DataFrame) -> DataFrame:
+    """One row per leadership of which no line states the LEO: the log grew there, however long it was before."""
+    role = F.struct(
+        F.col(C.LEADER_EPOCH).alias("epoch"),
+        "us",
+        F.lit(None).cast("bigint").alias("leo"),
+        F.lit(True).alias("leads"),
+        F.lit(None).cast("bigint").alias("hw"),
+    )
+    return unstated.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, role.alias("role"))
 
 
 def _deletions(statements: DataFrame) -> DataFrame:

@@ -1,13 +1,15 @@
 """Leaderships that no broker's log tells of: state-change.log is missing, or was cut.
 
 The metadata log has every leader, ISR and assignment the controller committed. Its time is the controller's; the leader
-applied it some milliseconds later. It is used for the epochs of leaders alone of whom no line on any role has landed: a
-log that is merely cut, or a leader that was elected and never knew it, is not made up.
+applied it some milliseconds later. Without it followers' lines name the leader, and times are theirs. Both are used for
+the epochs of leaders alone of whom no line on any role has landed: a log that is merely cut, or a leader that was
+elected and never knew it, is not made up.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import reduce
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
@@ -16,12 +18,15 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind
 
+_OF_LEADER: list[str] = [C.CLUSTER_ID, C.LEADER_ID]
+_UNTOLD = (C.ISR, C.ADDING_REPLICAS, C.REMOVING_REPLICAS, C.IS_UNCLEAN)
+
 
 def with_untold_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
     """Return the tables with `leader_changes` made whole by `metadata_changes`."""
-    changes = landed[T.LEADER_CHANGES.name]
-    untold = _untold(landed[T.METADATA_CHANGES.name], changes)
-    return {**landed, T.LEADER_CHANGES.name: changes.unionByName(untold)}
+    changes, metadata = landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]
+    made = (_untold(metadata, changes), _named_by_others(changes, metadata))
+    return {**landed, T.LEADER_CHANGES.name: reduce(DataFrame.unionByName, made, changes)}
 
 
 def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
@@ -30,11 +35,8 @@ def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
     The first record of an epoch begins it, at its followers too: a leader in between makes the next one a new leader.
     A later one is newer metadata of the same epoch.
     """
-    roles = changes.where(F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value))
-    wrote = roles.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()
-    of_leader: list[str] = [C.CLUSTER_ID, C.LEADER_ID]
     in_epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.PARTITION_EPOCH, C.METADATA_OFFSET)
-    led = metadata.where(F.col(C.LEADER_ID) >= 0).join(F.broadcast(wrote), of_leader, "left_anti")
+    led = metadata.where(F.col(C.LEADER_ID) >= 0).join(F.broadcast(_wrote(changes)), _OF_LEADER, "left_anti")
     begins, leads = F.col("place") == 1, F.col(C.BROKER_ID) == F.col(C.LEADER_ID)
     kind = (
         F.when(begins & leads, ChangeKind.BECOME_LEADER.value)
@@ -45,3 +47,35 @@ def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
     placed = led.withColumn("place", F.row_number().over(in_epoch))
     each = placed.withColumn(C.BROKER_ID, F.explode(C.REPLICAS))
     return T.LEADER_CHANGES.conform(each.withColumn(C.CHANGE_KIND, kind))
+
+
+def _named_by_others(changes: DataFrame, metadata: DataFrame) -> DataFrame:
+    """One row per replica and epoch of which no record tells, and whose leader wrote nothing: followers' lines name it.
+
+    It begins with the first of them. What its ISR comes to nobody tells. Nor does anybody tell that such a leader
+    follows, which it does in every other epoch: else it would lead on.
+    """
+    named = changes.where((F.col(C.LEADER_ID) >= 0) & (F.col(C.LEADER_EPOCH) >= 0))
+    untold = named.join(metadata, C.on_partition(C.LEADER_EPOCH), "left_anti")
+    first = F.struct(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
+    is_request = F.col(C.CHANGE_KIND) == ChangeKind.ASSIGNED.value
+    asked = F.struct(C.PARTITION_EPOCH, C.EVENT_TIME, C.REPLICAS)
+    epochs = untold.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID).agg(
+        F.min_by(C.CAPTURE_ID, first).alias(C.CAPTURE_ID),
+        F.min(first).alias("first"),
+        F.min(F.when(is_request, asked)).alias("asked"),
+    )
+    silent = epochs.join(F.broadcast(_wrote(changes)), _OF_LEADER, "left_anti")
+    led = silent.withColumns({C.BROKER_ID: F.col(C.LEADER_ID), C.CHANGE_KIND: F.lit(ChangeKind.BECOME_LEADER.value)})
+    others = silent.select(*C.PARTITION_KEY, F.col(C.LEADER_ID).alias(C.BROKER_ID)).distinct()
+    followed = epochs.join(F.broadcast(others), C.on_partition()).where(F.col(C.LEADER_ID) != F.col(C.BROKER_ID))
+    follows = followed.withColumn(C.CHANGE_KIND, F.lit(ChangeKind.BECOME_FOLLOWER.value))
+    each = led.unionByName(follows).select("*", "first.*")
+    told = each.withColumns({C.PARTITION_EPOCH: F.lit(C.UNKNOWN_EPOCH), C.REPLICAS: F.col("asked")[C.REPLICAS]})
+    return T.LEADER_CHANGES.conform(told.withColumns({c: F.lit(None) for c in _UNTOLD}))
+
+
+def _wrote(changes: DataFrame) -> DataFrame:
+    """One row per broker of whose roles some line has landed, as `leader_id`."""
+    roles = changes.where(F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value))
+    return roles.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, members, text
 from replay.findings.silent_epochs import silent_epochs
-from replay.findings.spans import END_ISR, NUMBER, START_HW, START_ISR, START_LEO
+from replay.findings.spans import END_ISR, NUMBER, START_HW, START_HW_HIGH, START_ISR, START_LEO
 from replay.findings.unclean import IS_ELECTED_UNCLEANLY, IS_RECOVERING, holds, said_unclean, uncleanly_elected
 from replay.windows import FIRST
 from schemas import columns as C
@@ -97,7 +97,7 @@ def regressions(led: DataFrame) -> DataFrame:
             # It is made good when a leadership has reached it again: later ones are not compared with time.
             C.ENDED_AT: F.lit(None),
         }
-    ).where((F.col(START_HW) >= 0) & (F.col(START_HW) < F.col("reached")))
+    ).where((F.col(START_HW) >= 0) & (F.col(START_HW_HIGH) < F.col("reached")))
     is_short = F.col(START_LEO) < F.col("reached")
     severity = F.when(is_short, Severity.WARNING.value).otherwise(Severity.INFO.value)
     evidence = F.concat(

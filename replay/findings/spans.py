@@ -20,6 +20,8 @@ START_LEO = "start_log_end_offset"
 """bigint: the leader's LEO when it began; NULL where no line tells."""
 START_HW = "start_high_watermark"
 """bigint: its HW then."""
+START_HW_HIGH = "start_high_watermark_high"
+"""bigint: the highest that this may have been."""
 END_LEO = "end_log_end_offset"
 """bigint: the highest LEO it came to."""
 END_HW = "end_high_watermark"
@@ -57,6 +59,7 @@ def _reached(numbered: DataFrame) -> DataFrame:
     greatest = {
         START_LEO: F.when(begin & (F.col(C.LOG_END_OFFSET) >= 0), _begun_with()),
         START_HW: F.when(begin, F.col(C.HIGH_WATERMARK)),
+        START_HW_HIGH: F.when(begin, F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH)),
         END_LEO: F.col(C.LOG_END_OFFSET),
         C.HIGH_WATERMARK: F.col(C.HIGH_WATERMARK),
         C.HIGH_WATERMARK_HIGH: F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH),

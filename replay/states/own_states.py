@@ -62,13 +62,16 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
         # What it had before an epoch without a logged request it may have outgrown there, or cut.
         unknown = dropped | F.col(N.IS_UNHEARD)
-        leo = F.when(leads, F.col(C.LOG_END_OFFSET)).when(unknown, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
-        hw = F.when(leads, F.col(C.HIGH_WATERMARK)).when(unknown, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
+        # Nor does it go on with what it had as a leader that was not heard to the end.
+        led = leads & ~F.col(N.IS_UNSURE)
+        leo = F.when(led, F.col(C.LOG_END_OFFSET)).when(leads | unknown, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
+        hw = F.when(led, F.col(C.HIGH_WATERMARK)).when(leads | unknown, UNKNOWN_OFFSET).when(own, F.col(_HW_NOW))
         least = F.coalesce(leo, slot_column(C.REMOTE_LEO, i)).alias("least")
         bound = F.when(leo.isNotNull() | _witnessed(i), F.struct(least, C.LOG_END_OFFSET, C.HIGH_WATERMARK))
-        columns[slot_column(OWN_LEO, i)] = F.coalesce(carried(leo, so_far), F.lit(UNKNOWN_OFFSET))
+        last_leo, last_hw = (F.coalesce(carried(it, so_far), F.lit(UNKNOWN_OFFSET)) for it in (leo, hw))
+        columns[slot_column(OWN_LEO, i)] = F.when(leads, F.col(C.LOG_END_OFFSET)).otherwise(last_leo)
         columns[slot_column(BOUND, i)] = carried(bound, so_far)
-        columns[slot_column(OWN_HW, i)] = F.coalesce(carried(hw, so_far), F.lit(UNKNOWN_OFFSET))
+        columns[slot_column(OWN_HW, i)] = F.when(leads, F.col(C.HIGH_WATERMARK)).otherwise(last_hw)
         said = F.struct(
             (own & F.col(_IS_LEFT_OPEN)).alias("may_be"),
             F.col(C.LOG_END_OFFSET).alias("leo"),

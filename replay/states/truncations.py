@@ -83,7 +83,8 @@ def _rebuilt(states: DataFrame) -> DataFrame:
     of_replica = Window.partitionBy(N.PARTITION_NUMBER, C.REPLICA_ID).orderBy(*C.TIMELINE_ORDER)
     leo_before = F.lag(C.LOG_END_OFFSET).over(of_replica)
     last_told = F.when(~F.col("leo_before").eqNullSafe(F.col(C.LOG_END_OFFSET)), F.col(C.VALID_FROM))
-    is_cut = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.LOG_END_OFFSET) < F.col("leo_before"))
+    # Between bounds it may be as long as it was.
+    is_cut = (F.col(C.LOG_END_OFFSET) >= 0) & (F.col(C.LOG_END_OFFSET_HIGH) < F.col("leo_before"))
     # States lie in the order of their replica; that of their partition is a sort, of those alone that were cut.
     compared = states.withColumn("leo_before", leo_before)
     cut = compared.where(is_cut).select(N.PARTITION_NUMBER).distinct()
@@ -99,9 +100,9 @@ def _rebuilt(states: DataFrame) -> DataFrame:
         F.coalesce(F.max(leader_hw).over(of_partition.rowsBetween(FIRST, -1)), F.lit(UNKNOWN_OFFSET)).alias(
             C.PARTITION_HIGH_WATERMARK_BEFORE
         ),
-        N.IS_RESTART,
+        N.IS_RESTART, is_cut.alias("is_cut"),
         carried(last_told, of_replica.rowsBetween(FIRST, -1)).alias("since"),
-    ).where((F.col(C.TO_OFFSET) >= 0) & (F.col(C.TO_OFFSET) < F.col(C.FROM_OFFSET)))  # fmt: skip
+    ).where("is_cut").drop("is_cut")  # fmt: skip
 
 
 def _with_what_is_told(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:

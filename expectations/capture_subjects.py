@@ -65,7 +65,7 @@ BROKERS = Subject(
 )
 CLOCKS = Subject(
     "clocks", T.LEADER_CHANGES, (EARLIER, LATER), clocks,
-    beside=(T.FETCH_EVENTS, T.METADATA_CHANGES), may_be_empty=True, is_of_partition=False,
+    beside=(T.FETCH_EVENTS, T.METADATA_CHANGES, T.BROKER_STATEMENTS), may_be_empty=True, is_of_partition=False,
 )  # fmt: skip
 LANDED_LINES = Subject(
     "landed_lines", T.PRODUCE_EVENTS, (*OF_PARTITION, *C.LINE), landed_lines,

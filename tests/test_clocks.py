@@ -21,7 +21,7 @@ from replay.clocks.bounds import clock_bounds
 from replay.clocks.one_clock import on_one_clock
 from replay.timelines import Timelines
 from schemas import columns as C
-from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, METADATA_CHANGES, Table
+from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, LEADER_CHANGES, METADATA_CHANGES, Table
 from tests.captured import Tables, union
 from tests.frames import rows
 from tests.truth import rebuilt_steps, starts, stated_steps, truth_of
@@ -52,9 +52,9 @@ def role(broker: int, epoch: int, ms: int, kind: str = "become_follower", **more
     return {**HERE, "partition_epoch": -1, **told, **more}
 
 
-def fetch(leader: int, follower: int, epoch: int, ms: int) -> dict[str, Any]:
+def fetch(leader: int, follower: int, epoch: int, ms: int, leo: int = 5) -> dict[str, Any]:
     """A follower asks a leader, and says in which epoch."""
-    who = {"broker_id": leader, "replica_id": follower, "current_leader_epoch": epoch}
+    who = {"broker_id": leader, "replica_id": follower, "current_leader_epoch": epoch, "fetch_offset": leo}
     return {**HERE, **who, "event_time": at(ms)}
 
 
@@ -66,7 +66,8 @@ def record(partition_epoch: int, ms: int) -> dict[str, Any]:
 
 def bounds_of(spark: SparkSession, told: Mapping[Table, list[dict[str, Any]]], *expected: tuple[Any, ...]) -> None:
     """Hold what some rows tell of clocks against what is expected: earlier, later, at least so many us, sure."""
-    landed = {t.name: rows(spark, t, *told.get(t, ())) for t in (LEADER_CHANGES, FETCH_EVENTS, METADATA_CHANGES)}
+    tables = (LEADER_CHANGES, FETCH_EVENTS, METADATA_CHANGES, BROKER_STATEMENTS)
+    landed = {table.name: rows(spark, table, *told.get(table, ())) for table in tables}
     found = clock_bounds(landed).drop(C.CLUSTER_ID)
     wanted = spark.createDataFrame(list(expected), "earlier_id int, later_id int, at_least_us bigint, is_sure boolean")
     assert_df_equality(
@@ -76,7 +77,7 @@ def bounds_of(spark: SparkSession, told: Mapping[Table, list[dict[str, Any]]], *
 
 def test_a_role_comes_before_the_first_request_in_it(spark: SparkSession) -> None:
     """And after the last one of before; the greatest of all such bounds counts, a second line of a role does not."""
-    roles = [role(2, 1, 50), role(2, 1, 9_000), role(2, 3, 400), role(1, 1, 20, "become_leader")]
+    roles = [role(2, 0, -900), role(2, 1, 50), role(2, 1, 9_000), role(2, 3, 400), role(1, 1, 20, "become_leader")]
     fetches = [fetch(1, 2, 1, 80), fetch(1, 2, 1, 300), fetch(3, 2, 3, 410), fetch(1, -1, 1, 5), fetch(1, 2, -1, 7)]
     bounds_of(
         spark,
@@ -85,6 +86,18 @@ def test_a_role_comes_before_the_first_request_in_it(spark: SparkSession) -> Non
         (1, 2, -100_000, False),
         (2, 3, -10_000, True),
     )
+
+
+def test_a_line_may_be_that_of_a_restart(spark: SparkSession) -> None:
+    """The log of 2 begins with it, that of its leader before: only of a log that was empty it is the first."""
+    told = {"kind": "became_follower_log_end_offset", "broker_id": 2, "leader_epoch": 1, "event_time": at(9_000)}
+    restarted = {LEADER_CHANGES: [role(2, 1, 9_000)], FETCH_EVENTS: [fetch(1, 2, 1, 80), fetch(1, 2, 1, 9_020)]}
+    empty = {**restarted, FETCH_EVENTS: [fetch(1, 2, 1, 80, leo=0)], BROKER_STATEMENTS: [{**HERE, **told, "offset": 0}]}
+    created = {**empty, FETCH_EVENTS: [fetch(1, 2, 1, 9_020, leo=0), fetch(1, 2, 1, 9_090)]}
+
+    bounds_of(spark, restarted | {BROKER_STATEMENTS: [{**HERE, **told, "offset": 7}]})
+    bounds_of(spark, empty)
+    bounds_of(spark, created, (2, 1, -20_000, True))
 
 
 def test_what_the_controller_wrote_comes_before_a_broker_applies_it(spark: SparkSession) -> None:

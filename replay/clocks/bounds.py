@@ -12,10 +12,11 @@ from functools import reduce
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.statements import is_of
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_REPLICA, Field
-from schemas.kinds import ChangeKind
+from schemas.kinds import ChangeKind, StatementKind
 
 EARLIER = Field("earlier_id", C.INT, "Broker whose clock tells of what came first; -1: the controllers'.")
 LATER = Field("later_id", C.INT, "Broker whose clock tells of what came after that.")
@@ -32,7 +33,8 @@ def clock_bounds(landed: Mapping[str, DataFrame]) -> DataFrame:
     `applyLocalFollowersDelta`, which write of the role before they start its fetcher; `FetchRequest`'s
     CurrentLeaderEpoch (KIP-320), which says in which role a follower asks; `BrokerMetadataPublisher`.
     """
-    roles, asked = _roles(landed[T.LEADER_CHANGES.name]), _asked(landed[T.FETCH_EVENTS.name])
+    roles = _roles(landed[T.LEADER_CHANGES.name], landed[T.BROKER_STATEMENTS.name])
+    asked = _asked(landed[T.FETCH_EVENTS.name])
     parts = (
         _of(_asked_in_role(roles, asked), is_sure=True),
         _of(_asked_before(roles, asked), is_sure=False),
@@ -49,30 +51,43 @@ def _of(pairs: DataFrame, *, is_sure: bool) -> DataFrame:
     return pairs.select(C.CLUSTER_ID, EARLIER, LATER, ahead, F.lit(is_sure).alias(IS_SURE))
 
 
-def _roles(changes: DataFrame) -> DataFrame:
-    """One row per partition, leader epoch and broker: when it first took a role in it, and whether it follows."""
+def _roles(changes: DataFrame, statements: DataFrame) -> DataFrame:
+    """One row per partition, leader epoch and broker: when a line first tells its role in it, and whether it follows.
+
+    `has_earlier`: it tells one in an epoch before, too; `began_empty`: its log was empty then, as the line states.
+    """
     taken = changes.where(F.col(C.CHANGE_KIND).isin(*[str(kind.value) for kind in _ROLES]))
     follows = F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value
-    return taken.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID).agg(
+    roles = taken.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID).agg(
         F.min(_us()).alias("role_us"), F.bool_and(follows).alias("follows")
     )
+    stated = statements.where(is_of(StatementKind.BECAME_FOLLOWER_LEO))
+    is_empty = (F.max(C.OFFSET) == 0).alias("began_empty")
+    begun = stated.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID).agg(is_empty)
+    in_order = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.LEADER_EPOCH)
+    known = roles.join(begun, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID), "left")
+    return known.withColumn("has_earlier", F.lag(C.LEADER_EPOCH).over(in_order).isNotNull())
 
 
 def _asked(fetches: DataFrame) -> DataFrame:
-    """One row per partition, leader, follower and leader epoch that it states: its first request, and its last."""
+    """One row per partition, leader, follower and leader epoch that it states: its first and last request, its LEO."""
     stated = fetches.where((F.col(C.REPLICA_ID) >= 0) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0))
     return stated.groupBy(
         *C.PARTITION_KEY,
         F.col(C.CURRENT_LEADER_EPOCH).alias("stated"),
         F.col(C.BROKER_ID).alias("asked_id"),
         F.col(C.REPLICA_ID).alias(C.BROKER_ID),
-    ).agg(F.min(_us()).alias("first_us"), F.max(_us()).alias("last_us"))
+    ).agg(F.min(_us()).alias("first_us"), F.max(_us()).alias("last_us"), F.max(C.FETCH_OFFSET).alias("leo"))
 
 
 def _asked_in_role(roles: DataFrame, asked: DataFrame) -> DataFrame:
-    """One row per follower's role and leader: it took the role before it asked for anything in it."""
+    """One row per follower's role and leader: it took the role before it asked for anything in it.
+
+    If the line is of when it took it: of a log that was rotated the first may be that of a restart, in the same epoch.
+    """
     first = asked.withColumnRenamed("stated", C.LEADER_EPOCH)
-    return roles.where("follows").join(first, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID)).select(
+    both = roles.where("follows").join(first, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID))
+    return both.where("has_earlier OR (began_empty AND leo > 0)").select(
         C.CLUSTER_ID, F.col(C.BROKER_ID).alias(EARLIER), F.col("asked_id").alias(LATER),
         F.col("role_us").alias("earlier_us"), F.col("first_us").alias("later_us"),
     )  # fmt: skip

@@ -50,7 +50,7 @@ def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
 
 
 def _named_by_others(changes: DataFrame, metadata: DataFrame) -> DataFrame:
-    """One row per replica and epoch of which no record tells, and whose leader wrote nothing: followers' lines name it.
+    """One row per replica and epoch of which no record tells, and whose leader wrote no line: followers' lines name it.
 
     It begins with the first of them. What its ISR comes to nobody tells. Nor does anybody tell that such a leader
     follows, which it does in every other epoch: else it would lead on.
@@ -65,7 +65,8 @@ def _named_by_others(changes: DataFrame, metadata: DataFrame) -> DataFrame:
         F.min(first).alias("first"),
         F.min(F.when(is_request, asked)).alias("asked"),
     )
-    silent = epochs.join(F.broadcast(_wrote(changes)), _OF_LEADER, "left_anti")
+    wrote = changes.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()
+    silent = epochs.join(F.broadcast(wrote), _OF_LEADER, "left_anti")
     led = silent.withColumns({C.BROKER_ID: F.col(C.LEADER_ID), C.CHANGE_KIND: F.lit(ChangeKind.BECOME_LEADER.value)})
     others = silent.select(*C.PARTITION_KEY, F.col(C.LEADER_ID).alias(C.BROKER_ID)).distinct()
     followed = epochs.join(F.broadcast(others), C.on_partition()).where(F.col(C.LEADER_ID) != F.col(C.BROKER_ID))

@@ -49,7 +49,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         protocol = protocol_of(landed)
         mark = earlier_replay(warehouse, cluster_id)
         new = _with_kept_requests(new_rows(warehouse, cluster_id, mark, landed, protocol), keep)
-        stands = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
+        stands = written_timelines(warehouse, cluster_id)
         profile = protocol.with_changes(
             has_outsiders=mark.has_outsiders or _has_outsiders(landed, new),
             has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
@@ -65,6 +65,11 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         require(unlike(found, stands, settled).isEmpty(), "what stands at the moment is not found again")
     until = datetime.fromtimestamp(0, UTC) + timedelta(microseconds=until_us)
     return Replay(additions(found, stands, settled), profile, until)
+
+
+def written_timelines(warehouse: Warehouse, cluster_id: str) -> Timelines:
+    """The timelines of a cluster as they stand."""
+    return Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
 
 
 def _settled(until_us: int, landed: Landed, stands: Timelines, profile: Profile, keep: Keep) -> Settled:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame
 
 from jobs.alone import alone
 from jobs.command import EVERY_CLUSTER, debug_option, options, run
-from jobs.continuing import AFTER, continued
+from jobs.continuing import AFTER, continued, written_timelines
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping, with_few_kept
 from jobs.new_rows import Landed, MustReplayAllError
@@ -59,7 +59,7 @@ def write_timelines(
 
 def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, replay: Replay, mark: str) -> int:
     """Incidents found in the timelines as written: in one plan each finder would replay everything again."""
-    written = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
+    written = written_timelines(warehouse, cluster_id)
     describe(warehouse.spark, "find incidents")
     with keeping() as keep:
         landed = with_few_kept(landed, keep)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from jobs.alone import alone
 from jobs.clocks import clocks_ahead
 from jobs.command import EVERY_CLUSTER, debug_option, options, run
-from jobs.continuing import AFTER
+from jobs.continuing import written_timelines
 from jobs.deliveries import landed_clusters, landed_events
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
@@ -26,7 +26,6 @@ from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.clocks.one_clock import on_leaders_clocks, on_one_clock, timelines_on_one_clock
 from replay.profile import Truncation
-from replay.timelines import Timelines
 from replay.what_if.high_watermark import differences, would_be
 from replay.what_if.steps import steps
 from replay.what_if.truncation import what_if as truncated_by
@@ -61,8 +60,7 @@ def replay_truncations(warehouse: Warehouse, cluster_id: str, rules: Sequence[Tr
     told = landed_events(warehouse, cluster_id)
     ahead = clocks_ahead(told)
     landed = on_one_clock(told, ahead)
-    timelines = Timelines(**{table.name: warehouse.read(table, cluster_id=cluster_id) for table in AFTER})
-    seen = timelines_on_one_clock(timelines, told, ahead)
+    seen = timelines_on_one_clock(written_timelines(warehouse, cluster_id), told, ahead)
     with keeping() as keep:
         assigned = keep(assignments(landed))
         happened = keep(steps(landed, seen.leader_timeline, seen.replica_timeline, assigned))

@@ -51,28 +51,29 @@ def on_leaders_clocks(
     rows: DataFrame, times: tuple[Field, ...], landed: Mapping[str, DataFrame], ahead: Ahead
 ) -> DataFrame:
     """Return rows of one clock, such as incidents, with these times on that of the leader in whose epoch they are."""
-    if not ahead:
-        return rows
-    told = rows.join(F.broadcast(_leaders(landed)), _OF_EPOCH, "left")
-    return _moved(told, times, _us(ahead, F.col(_LED_BY))).select(*rows.columns)
+    return _by_leaders(rows, times, _us(ahead, F.col(_LED_BY)), landed) if ahead else rows
 
 
 def _all_moved(timelines: Timelines, landed: Mapping[str, DataFrame], ahead: Ahead, *, back: bool) -> Timelines:
     """Return timelines with all times later by what the clocks they are of are ahead, or not `back`: earlier."""
-    leaders = F.broadcast(_leaders(landed))
 
-    def moved(rows: DataFrame, times: tuple[Field, ...], whose: Column) -> DataFrame:
-        """The same rows, each moved by the clock of its broker."""
-        told = rows if C.LEADER_ID in rows.columns else rows.join(leaders, _OF_EPOCH, "left")
-        us = _us(ahead, whose)
-        return _moved(told, times, us if back else -us).select(*rows.columns)
+    def us(whose: Column) -> Column:
+        """By how much the times of this broker move."""
+        return _us(ahead, whose) if back else -_us(ahead, whose)
 
-    by_whom = F.when(F.col(C.IS_STATED), F.col(C.REPLICA_ID)).otherwise(F.col(_LED_BY))
+    states, cuts, led_by = timelines.replica_timeline, timelines.truncations, F.col(_LED_BY)
+    by_whom = F.when(F.col(C.IS_STATED), F.col(C.REPLICA_ID)).otherwise(led_by)
     return Timelines(
-        leader_timeline=moved(timelines.leader_timeline, (C.EVENT_TIME,), F.col(C.LEADER_ID)),
-        replica_timeline=moved(timelines.replica_timeline, (C.VALID_FROM, C.VALID_TO), F.col(_LED_BY)),
-        truncations=moved(timelines.truncations, (C.EVENT_TIME,), by_whom),
+        leader_timeline=_moved(timelines.leader_timeline, (C.EVENT_TIME,), us(F.col(C.LEADER_ID))),
+        replica_timeline=_by_leaders(states, (C.VALID_FROM, C.VALID_TO), us(led_by), landed),
+        truncations=_by_leaders(cuts, (C.EVENT_TIME,), us(by_whom), landed),
     )
+
+
+def _by_leaders(rows: DataFrame, times: tuple[Field, ...], us: Column, landed: Mapping[str, DataFrame]) -> DataFrame:
+    """Return rows with these times later by `us`, which may name `led_by`, the leader of their epoch."""
+    told = rows.join(F.broadcast(_leaders(landed)), _OF_EPOCH, "left")
+    return _moved(told, times, us).select(*rows.columns)
 
 
 def _leaders(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -69,13 +69,7 @@ def _roles(statements: DataFrame) -> DataFrame:
 
 def _led(unstated: DataFrame) -> DataFrame:
     """One row per leadership of which no line states the LEO: the log grew there, however long it was before."""
-    role = F.struct(
-        F.col(C.LEADER_EPOCH).alias("epoch"),
-        "us",
-        F.lit(None).cast("bigint").alias("leo"),
-        F.lit(True).alias("leads"),
-        F.lit(None).cast("bigint").alias("hw"),
-    )
+    role = _untold_role(F.col(C.LEADER_EPOCH), F.col("us"), leads=True)
     return unstated.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.BROKER_ID, role.alias("role"))
 
 
@@ -88,14 +82,16 @@ def _deletions(statements: DataFrame) -> DataFrame:
         .withColumn("after", last + 1)
         .where(is_of(S.LOG_DELETED) & F.col("after").isNotNull())
     )
-    role = F.struct(
-        F.col("after").alias("epoch"),
-        F.unix_micros(C.EVENT_TIME).alias("us"),
-        F.lit(None).cast("bigint").alias("leo"),
-        F.lit(False).alias("leads"),
-        F.lit(None).cast("bigint").alias("hw"),
-    )
+    role = _untold_role(F.col("after"), F.unix_micros(C.EVENT_TIME), leads=False)
     return deleted.select(*C.PARTITION_KEY, F.col("after").alias(C.LEADER_EPOCH), C.BROKER_ID, role.alias("role"))
+
+
+def _untold_role(epoch: Column, us: Column, *, leads: bool) -> Column:
+    """Return a role of which no line states LEO or HW."""
+    untold = F.lit(None).cast("bigint")
+    return F.struct(
+        epoch.alias("epoch"), us.alias("us"), untold.alias("leo"), F.lit(leads).alias("leads"), untold.alias("hw")
+    )
 
 
 def next_role() -> Column:

@@ -26,9 +26,13 @@ def comes_too_late() -> Column:
     deleted has lost its fetcher some time before (`ReplicaManager.stopReplicas`, beside ZooKeeper an earlier request).
     """
     role = F.col(N.NEXT_ROLE)
-    is_deleted = role["leo"].isNull() & ~role["leads"]
-    apart = F.when(is_deleted, -SURELY_APART_US).otherwise(SURELY_APART_US)
+    apart = F.when(_is_deletion(role), -SURELY_APART_US).otherwise(SURELY_APART_US)
     return F.coalesce(role["lacks_hw"] | (role["us"] + apart < F.col(N.RESPONSE_US)), F.lit(False))
+
+
+def _is_deletion(role: Column) -> Column:
+    """Return whether what `next_roles` has is no role, but that the log was deleted."""
+    return role["leo"].isNull() & ~role["leads"]
 
 
 def is_still_awaited(then: Column, profile: Profile) -> Column:
@@ -54,8 +58,7 @@ def is_read() -> Column:
     waits for it); one that was not ends with the others in it. All by one broker's clock.
     """
     role = F.try_element_at(F.col(NEXT_ROLES), F.col(C.BROKER_ID))
-    is_deleted = role["leo"].isNull() & ~role["leads"]
-    ends_with_log = is_deleted & (F.abs(role["us"] - F.col(N.RESPONSE_US)) <= SURELY_APART_US)
+    ends_with_log = _is_deletion(role) & (F.abs(role["us"] - F.col(N.RESPONSE_US)) <= SURELY_APART_US)
     was_read = F.col("is_accepted") & F.coalesce(ends_with_log, F.lit(False))
     is_unknown = F.col(C.ERROR_CODE) == UNKNOWN_TOPIC_OR_PARTITION
     return F.when(is_unknown, was_read).otherwise(F.col("is_accepted"))

@@ -18,12 +18,11 @@ from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind
 
-_OF_LEADER: list[str] = [C.CLUSTER_ID, C.LEADER_ID]
 _UNTOLD = (C.ISR, C.ADDING_REPLICAS, C.REMOVING_REPLICAS, C.IS_UNCLEAN)
 
 
 def with_untold_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
-    """Return the tables with `leader_changes` made whole by `metadata_changes`."""
+    """Return the tables with `leader_changes` made whole by `metadata_changes`, or by what followers' lines name."""
     changes, metadata = landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]
     made = (_untold(metadata, changes), _named_by_others(changes, metadata))
     return {**landed, T.LEADER_CHANGES.name: reduce(DataFrame.unionByName, made, changes)}
@@ -35,8 +34,9 @@ def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
     The first record of an epoch begins it, at its followers too: a leader in between makes the next one a new leader.
     A later one is newer metadata of the same epoch.
     """
+    roles = changes.where(F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value))
     in_epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.PARTITION_EPOCH, C.METADATA_OFFSET)
-    led = metadata.where(F.col(C.LEADER_ID) >= 0).join(F.broadcast(_wrote(changes)), _OF_LEADER, "left_anti")
+    led = _of_those_without(roles, metadata.where(F.col(C.LEADER_ID) >= 0))
     begins, leads = F.col("place") == 1, F.col(C.BROKER_ID) == F.col(C.LEADER_ID)
     kind = (
         F.when(begins & leads, ChangeKind.BECOME_LEADER.value)
@@ -65,8 +65,7 @@ def _named_by_others(changes: DataFrame, metadata: DataFrame) -> DataFrame:
         F.min(first).alias("first"),
         F.min(F.when(is_request, asked)).alias("asked"),
     )
-    wrote = changes.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()
-    silent = epochs.join(F.broadcast(wrote), _OF_LEADER, "left_anti")
+    silent = _of_those_without(changes, epochs)
     led = silent.withColumns({C.BROKER_ID: F.col(C.LEADER_ID), C.CHANGE_KIND: F.lit(ChangeKind.BECOME_LEADER.value)})
     others = silent.select(*C.PARTITION_KEY, F.col(C.LEADER_ID).alias(C.BROKER_ID)).distinct()
     followed = epochs.join(F.broadcast(others), C.on_partition()).where(F.col(C.LEADER_ID) != F.col(C.BROKER_ID))
@@ -76,7 +75,7 @@ def _named_by_others(changes: DataFrame, metadata: DataFrame) -> DataFrame:
     return T.LEADER_CHANGES.conform(told.withColumns({c: F.lit(None) for c in _UNTOLD}))
 
 
-def _wrote(changes: DataFrame) -> DataFrame:
-    """One row per broker of whose roles some line has landed, as `leader_id`."""
-    roles = changes.where(F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value))
-    return roles.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()
+def _of_those_without(lines: DataFrame, epochs: DataFrame) -> DataFrame:
+    """The rows of `epochs` whose leader none of these lines is of."""
+    wrote = lines.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()
+    return epochs.join(F.broadcast(wrote), [str(C.CLUSTER_ID), str(C.LEADER_ID)], "left_anti")

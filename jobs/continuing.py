@@ -17,6 +17,7 @@ from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
+from replay.events.untold import with_untold_leaderships
 from replay.going_on.continued import additions
 from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.going_on.tail import is_later, tail_of
@@ -54,6 +55,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
             has_outsiders=mark.has_outsiders or _has_outsiders(landed, new),
             has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
         )
+        landed = with_untold_leaderships(landed, keep)
         until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, landed, stands, profile, keep)
         tail = _tail(landed, settled, profile, keep)

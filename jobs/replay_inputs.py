@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from jobs.at_once import at_once
 from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
 from replay.events.leaderships import leaderships, roles_with_loads
@@ -35,20 +36,29 @@ def slots_of(assigned: DataFrame) -> int:
 
 def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     """The protocol the cluster spoke last, and which of the engine's stages its events need."""
-    has_untold_isr = not untold_isrs(landed).isEmpty()
-    spoken = protocol_of(landed).with_changes(
-        has_transactions=not transactional(landed).isEmpty(),
-        has_outsiders=not outsiders(landed, assigned).isEmpty(),
-        has_silence=not silent_moments(with_untold_leaderships(landed)).isEmpty(),
-        has_untold_isr=has_untold_isr,
-    )
+    landed = with_untold_leaderships(landed)
+    needed_by = {
+        "has_transactions": transactional(landed),
+        "has_outsiders": outsiders(landed, assigned),
+        "has_silence": silent_moments(landed),
+        "has_untold_isr": untold_isrs(landed),
+    }
+    stages = dict(zip(needed_by, at_once(assigned.sparkSession)(_has_rows, needed_by.values()), strict=True))
+    spoken = protocol_of(landed).with_changes(**stages)
     # Of a leader that no line tells of nothing is known of what it was told: then all of it may be.
-    return spoken if has_untold_isr else spoken.with_changes(**facts_of(landed))
+    return spoken if stages["has_untold_isr"] else spoken.with_changes(**facts_of(landed))
+
+
+def _has_rows(found: DataFrame) -> bool:
+    return not found.isEmpty()
 
 
 def facts_of(landed: Mapping[str, DataFrame]) -> dict[str, bool]:
-    """What holds of all leaderships, by the field of a profile; a cluster without any has nothing to put in order."""
-    row = tenure_facts(leaderships(roles_with_loads(with_untold_leaderships(landed)))).drop(C.CLUSTER_ID).first()
+    """What holds of all leaderships, by the field of a profile; a cluster without any has nothing to put in order.
+
+    `landed` has those that no line tells of, too (`with_untold_leaderships`).
+    """
+    row = tenure_facts(leaderships(roles_with_loads(landed))).drop(C.CLUSTER_ID).first()
     return {} if row is None else row.asDict()
 
 

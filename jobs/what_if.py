@@ -25,6 +25,7 @@ from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.clocks.one_clock import on_leaders_clocks, on_one_clock, timelines_on_one_clock
+from replay.events.untold import with_untold_leaderships
 from replay.profile import Truncation
 from replay.what_if.high_watermark import differences, would_be
 from replay.what_if.steps import steps
@@ -76,8 +77,8 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
     """Events of a cluster after which the HW would have been another; they are written side by side."""
     told = landed_events(warehouse, cluster_id)
     ahead = clocks_ahead(told)
-    landed = on_one_clock(told, ahead)
     with keeping() as keep:
+        landed = with_untold_leaderships(on_one_clock(told, ahead), keep)
         assigned = keep(assignments(landed))
         spoken = profile_of(landed, assigned)
         changed = spoken.with_changes(**otherwise.profile_changes)

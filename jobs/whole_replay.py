@@ -19,6 +19,7 @@ from replay.clocks.ahead import Ahead
 from replay.clocks.one_clock import on_one_clock, on_own_clocks
 from replay.events.heard import with_heard
 from replay.events.silence import with_heard_batches
+from replay.events.untold import with_untold_leaderships
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
@@ -53,7 +54,8 @@ def whole_replay(told: Landed, keep: Keep) -> Replay:
     landed = on_one_clock(told, ahead)
     with step("look at the events") as looking:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
-        assigned, landed = keep(assignments(landed), is_small=True), with_heard(landed, keep)
+        landed = with_untold_leaderships(with_heard(landed, keep), keep)
+        assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned).with_changes(has_clocks_apart=bool(ahead))
         cut = stretches_to_replay(landed, profile, assigned)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"

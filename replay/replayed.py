@@ -95,7 +95,7 @@ def happened(
     settled: Settled | None = None,
 ) -> Happened:
     """Return what happened by `landed`; all as `timelines.reconstruct` has it."""
-    landed = with_untold_leaderships(landed)
+    landed = with_untold_leaderships(landed, keep)
     if profile.has_untold_isr:
         landed = with_shown_leaderships(landed)
     keep_small = partial(keep, is_small=True)

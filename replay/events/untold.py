@@ -9,23 +9,30 @@ elected and never knew it, is not made up.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.keep import Keep, as_it_is
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind
 
+ADDED = "untold_leaderships"
+"""Beside the landing tables: what was added to `leader_changes`."""
 _UNTOLD = (C.ISR, C.ADDING_REPLICAS, C.REMOVING_REPLICAS, C.IS_UNCLEAN)
 
 
-def with_untold_leaderships(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
-    """Return the tables with `leader_changes` made whole by `metadata_changes`, or by what followers' lines name."""
+def with_untold_leaderships(landed: Mapping[str, DataFrame], keep: Keep = as_it_is) -> Mapping[str, DataFrame]:
+    """Return the tables with `leader_changes` made whole by `metadata_changes`, or by what followers' lines name.
+
+    The rows that were made are `ADDED`: where those are, nothing is missing any more.
+    """
+    if ADDED in landed:
+        return landed
     changes, metadata = landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]
-    made = (_untold(metadata, changes), _named_by_others(changes, metadata))
-    return {**landed, T.LEADER_CHANGES.name: reduce(DataFrame.unionByName, made, changes)}
+    made = keep(_untold(metadata, changes).unionByName(_named_by_others(changes, metadata)), is_small=True)
+    return {**landed, T.LEADER_CHANGES.name: changes.unionByName(made), ADDED: made}
 
 
 def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:

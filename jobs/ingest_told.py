@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from pyspark.sql import functions as F
 
@@ -13,6 +13,7 @@ from schemas import columns as C
 from schemas.columns import REASON
 from schemas.tables import REJECTED_LINES, SOURCE_FILES
 from sources.coverage import Found
+from sources.source_file import SourceFile
 
 SHAPES_SHOWN = 10
 """Shapes of lines that could not be used, as many as are told."""
@@ -31,6 +32,13 @@ def say_what_comes_twice(hours: Sequence[str], timezone: str) -> None:
     """Tell which hours of the logs their zone has twice: nothing tells the second from the first."""
     for hour in hours:
         say(f"  {hour}:00 comes twice in {timezone}; lines without a zone are taken for the first, of summer time")
+
+
+def say_what_is_to_the_second(files: Iterable[SourceFile]) -> None:
+    """Tell how many logs have times without a fraction: two brokers within a second may be in another order."""
+    if coarse := sum(file.is_to_the_second for file in files):
+        logs = "a log has" if coarse == 1 else f"{coarse} logs have"
+        say(f"  {logs} times without a fraction: the lines of a second are spread over it, times may be 1 s off")
 
 
 def say_which_cluster(warehouse: Warehouse, cluster_id: str) -> None:

@@ -50,14 +50,19 @@ def discover(root: Path) -> list[SourceFile]:
 
 
 def with_unknown_layouts(files: list[SourceFile], layout: Layout | None) -> list[SourceFile]:
-    """The files, logs without a single date as ones with a problem: nothing of them is what it seems."""
-    problem = OTHER_LAYOUT if layout else UNKNOWN_LAYOUT
-    return [
-        replace(file, problem=problem)
-        if _has_no_date(file) and (layout is None or not any(map(layout.is_of, byte_lines(file))))
-        else file
-        for file in files
-    ]
+    """The files, logs without a single date as ones with a problem: nothing of them is what it seems.
+
+    Those whose dates the layout tells are as coarse as it has them.
+    """
+    return [_in_layout(file, layout) if _has_no_date(file) else file for file in files]
+
+
+def _in_layout(file: SourceFile, layout: Layout | None) -> SourceFile:
+    if layout is None:
+        return replace(file, problem=UNKNOWN_LAYOUT)
+    if not any(map(layout.is_of, byte_lines(file))):
+        return replace(file, problem=OTHER_LAYOUT)
+    return replace(file, is_to_the_second=layout.is_to_the_second)
 
 
 def _has_no_date(file: SourceFile) -> bool:

@@ -45,6 +45,8 @@ class Layout:
     regex: str
     rewritten: str
     """Kafka's own layout, with `$1` for a group."""
+    is_to_the_second: bool = False
+    """Whether its times have no fraction."""
 
     def is_of(self, line: bytes) -> bool:
         """Whether a line, as its collector wrote it, is in the layout."""
@@ -70,7 +72,7 @@ def layout_of(pattern: str) -> Layout:
     time = ":".join(f"${place[name]}" for name in ("HH", "mm", "ss"))
     zone = f"${place['zone']}" if "zone" in place else ""
     rest = f"${place['level']} ${place['message']} (${place['logger']})"
-    return Layout(f"^{regex}{re.escape(pattern[at:])}\\s*$", f"[{date} {time},{ms}{zone}] {rest}")
+    return Layout(f"^{regex}{re.escape(pattern[at:])}\\s*$", f"[{date} {time},{ms}{zone}] {rest}", "SSS" not in place)
 
 
 def _conversion(match: re.Match[str]) -> tuple[str, list[str]]:

@@ -14,6 +14,7 @@ from sources import broker_log, metadata_dump, request_log, routing, segment_dum
 from sources.future_logs import without_future_logs
 from sources.redaction import Redaction
 from sources.source_file import SourceFile
+from sources.whole_seconds import spread_over_seconds
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Parsed:
     has_dumps: bool
     """Whether there is a segment's dump at all."""
     to_the_second: frozenset[str]
-    """The files whose requests are logged with times that have no fraction."""
+    """The files whose times have no fraction: they are spread over their second, and may be wrong by one."""
 
     @property
     def frames(self) -> tuple[DataFrame, ...]:
@@ -47,13 +48,17 @@ def parsed_lines(lines: DataFrame, files: Sequence[SourceFile], timezone: str, r
     logs = parsed(routing.WITH_OTHER_LINES, partial(broker_log.parse, timezone=timezone))
     if any(file.has_future_logs for file in files):
         logs = settled(without_future_logs(logs))
+    requests = parsed(routing.WITH_REQUESTS, lambda each: redaction.requests(request_log.parse(each, timezone)))
+    to_the_second = frozenset(file.name for file in files if file.is_to_the_second)
+    if to_the_second:
+        requests, logs = map(settled, spread_over_seconds(requests, logs, to_the_second))
     return Parsed(
-        parsed(routing.WITH_REQUESTS, lambda requests: redaction.requests(request_log.parse(requests, timezone))),
+        requests,
         logs,
         parsed(frozenset({FileKind.SEGMENT_DUMP}), segment_dump.parse),
         parsed(frozenset({FileKind.METADATA_DUMP}), metadata_dump.parse),
         FileKind.SEGMENT_DUMP in present,
-        frozenset(file.name for file in files if file.is_to_the_second),
+        to_the_second,
     )
 
 

@@ -19,6 +19,12 @@ from sources.request_fields import missing_field
 from sources.request_schema import CORRUPT, FETCH, LEADER_AND_ISR, PRODUCE, REQUEST_LINE
 from sources.request_verdict import REQUEST_LOGGER, verdict
 
+LINE_TIME = "line_time"
+"""timestamp: when the line was written."""
+TOTAL_TIME_US = "total_time_us"
+"""bigint: microseconds from when the request came to when its response was sent."""
+BESIDES_THE_WORK = ("request_queue_time_us", "response_queue_time_us", "send_time_us")
+"""bigint: how long of it the request, and then the response, only waited or was sent."""
 COMPLETED = "Completed request:"
 API_NAME_KEY, API_NAME = '"requestApiKeyName":"', r'^([A-Z_0-9]{1,60})"'
 NO_RESPONSE = '"response":""'
@@ -38,7 +44,7 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
     prefix = F.left(C.LINE_TEXT, F.lit(PREFIX_LENGTH))
     dissected = lines.select(
         *outcomes.LINE_COLUMNS,
-        log_lines.instant(F.regexp_extract(prefix, log_lines.STAMPED, 1), timezone).alias("line_time"),
+        log_lines.instant(F.regexp_extract(prefix, log_lines.STAMPED, 1), timezone).alias(LINE_TIME),
         _after(F.col(C.LINE_TEXT), COMPLETED).alias("json"),
     )
     return (
@@ -47,7 +53,7 @@ def parse(lines: DataFrame, timezone: str) -> DataFrame:
         .withColumn("missing", missing_field(F.col("line")))
         .transform(outcomes.with_outcome, verdict())
         .withColumn(C.LINE_TEXT, outcomes.text_of_rejected())  # kept with all the rest, it would be half of it
-        .select(*outcomes.OUTCOME_COLUMNS, "line_time", "api_name", *_fields())
+        .select(*outcomes.OUTCOME_COLUMNS, LINE_TIME, "api_name", *_fields())
     )
 
 
@@ -63,7 +69,7 @@ def landed(parsed: DataFrame, api_name: str) -> DataFrame:
 
 def event_time() -> Column:
     """When a handler began the work: what it did, it did within `localTimeMs` from here."""
-    return _before_line_time(F.col("total_time_us") - F.col("request_queue_time_us"))
+    return _before_line_time(F.col(TOTAL_TIME_US) - F.col("request_queue_time_us"))
 
 
 def response_time() -> Column:
@@ -77,7 +83,7 @@ def topic_id(column: Column) -> Column:
 
 
 def _before_line_time(microseconds: Column) -> Column:
-    return F.timestamp_micros(F.unix_micros(F.col("line_time")) - microseconds)
+    return F.timestamp_micros(F.unix_micros(F.col(LINE_TIME)) - microseconds)
 
 
 def _after(text: Column, words: str) -> Column:
@@ -114,7 +120,7 @@ def _fields() -> list[Column]:
     """The fields that every line has: who asked, and how long each stage took."""
     header, line = F.col("line.requestHeader"), F.col("line")
     times = {
-        "total_time_us": "totalTimeMs",
+        TOTAL_TIME_US: "totalTimeMs",
         "request_queue_time_us": "requestQueueTimeMs",
         C.LOCAL_TIME_US: "localTimeMs",
         "remote_time_us": "remoteTimeMs",

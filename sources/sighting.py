@@ -33,6 +33,8 @@ SETTING = re.compile(rb"^\s+(?:broker|node)\.id = (\d{1,9})\s*$")
 MINUTE = re.compile(rb"^\[?(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)$")
 
 COMPLETED = b"Completed request:"
+TIME_BYTES = 24
+"""Enough for a line's own time and what comes next."""
 TO_THE_SECOND = re.compile(rb"\d\d:\d\d:\d\d(?![.,]?\d)")
 OTHER_LINE = re.compile(
     rb"\d\d:\d\d:\d\d.{0,60}\b(?:INFO|WARN|ERROR|FATAL)\b|\b(?:INFO|WARN|ERROR|FATAL)\b.{0,60}\d\d:\d\d:\d\d"
@@ -59,10 +61,10 @@ class Sighting:
         self.has_objects = False
         """Whether some line was within JSON."""
         self.is_to_the_second = False
-        """Whether requests are logged with times that have no fraction."""
+        """Whether the first line with a time has one without a fraction."""
         self.has_parts = False
         """Whether some line goes on in the next one (`sources.parted_lines`)."""
-        self._rest = b""
+        self._rest, self._has_times = b"", False
         self._length = self.longest_line = self.lines = self.size = 0
         self._heads: set[bytes] = set()
         self._request_heads: set[bytes] = set()
@@ -114,9 +116,9 @@ class Sighting:
         return line
 
     def _take_line_of_log(self, prefix: bytes, head: bytes) -> None:
+        if head and not self._has_times:
+            self._has_times, self.is_to_the_second = True, TO_THE_SECOND.search(prefix[:TIME_BYTES]) is not None
         if COMPLETED in prefix:
-            if not self.has_requests:
-                self.is_to_the_second = TO_THE_SECOND.search(prefix.split(COMPLETED)[0]) is not None
             self.has_requests = True
             self._request_heads.add(head)
         elif not self.has_others and OTHER_LINE.search(prefix):

@@ -38,7 +38,7 @@ class SourceFile:
     has_objects: bool = False
     """Whether some of its lines are JSON objects, with the broker's line within."""
     is_to_the_second: bool = False
-    """Whether its requests are logged with times that have no fraction."""
+    """Whether the times of its lines have no fraction."""
     has_parts: bool = False
     """Whether a container's runtime cut some of its lines."""
     size: int = 0

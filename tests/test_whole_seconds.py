@@ -1,0 +1,107 @@
+"""Times without a fraction: the lines of a second are spread over it, in the order of the log."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from jobs.keeping import keeping
+from jobs.replay_inputs import profile_of, slots_of
+from replay.assignment import assignments
+from replay.timelines import reconstruct
+from schemas import columns as C
+from schemas import tables as T
+from sources.files import discover, with_unknown_layouts
+from sources.landing import Landing, land
+from sources.lines import read_lines
+from sources.log4j import in_kafkas_layout, layout_of
+from tests.captured import Tables
+from tests.conftest import CAPTURES
+from tests.one_stream import as_strimzi_has_it, one_stream_a_broker
+from tests.request_lines import fetch, produce
+from tests.truth import truth_of
+
+pytestmark = pytest.mark.spark
+
+LED = (
+    "[2026-11-21 10:00:00,020] INFO [Broker id=1] Leader orders-0 with topic id Some(N5Izty95RDOz9nNout7QOQ) starts at "
+    "leader epoch 3 from offset 0 with partition epoch 0, high watermark 0, ISR [1,2], adding replicas [] and removing "
+    "replicas [] . Previous leader None and previous leader epoch was -1. (state.change.logger)"
+)
+QUICK = {"totalTimeMs": 0, "localTimeMs": 0, "requestQueueTimeMs": 0, "responseQueueTimeMs": 0, "sendTimeMs": 0}
+
+
+def landed(spark: SparkSession, root: Path) -> Landing:
+    """A delivery's rows."""
+    files = discover(root)
+    lines = in_kafkas_layout(read_lines(spark, files), None)
+    return land(lines, files, cluster_id="c", capture_id="d", timezone="UTC", known={})
+
+
+def second_of(rows: DataFrame, *columns: str) -> list[tuple[Any, ...]]:
+    """The milliseconds of their time since 10:00:00, and other columns, in the order of the log."""
+    ms = F.unix_millis(C.EVENT_TIME) - int(datetime(2026, 11, 21, 10, tzinfo=UTC).timestamp() * 1000)
+    return [tuple(row) for row in rows.orderBy(C.SOURCE_LINE).select(ms, *columns).collect()]
+
+
+def test_lines_of_a_second_are_evenly_apart(spark: SparkSession, tmp_path: Path) -> None:
+    """Of four lines the first is at an eighth of it, whatever they tell; the next second begins anew."""
+    stream = [LED, produce(0, **QUICK), produce(1, **QUICK), produce(2, **QUICK), produce(3, at=1_000, **QUICK)]
+    (tmp_path / "broker-1").mkdir()
+    text = "".join(as_strimzi_has_it(line) for line in stream)
+    (tmp_path / "broker-1" / "console.log").write_text(text, encoding="utf-8")
+    tables = landed(spark, tmp_path).tables
+
+    assert second_of(tables[T.LEADER_CHANGES.name], C.LEADER_EPOCH) == [(125, 3)]
+    appends = tables[T.PRODUCE_EVENTS.name]
+    assert second_of(appends, C.BASE_OFFSET) == [(375, 0), (625, 1), (875, 2), (1500, 3)]
+
+
+def test_a_fetcher_asks_when_it_was_answered(spark: SparkSession, tmp_path: Path) -> None:
+    """Its second fetch is said to have taken 900 ms: it came a third of a second ago, when the first was answered."""
+    lines = [LED, *[fetch((7, n), {0: n}, {0: {}}) for n in (1, 2)]]
+    lines[2] = lines[2].replace('"totalTimeMs":10.5', '"totalTimeMs":900.0')
+    (tmp_path / "broker-1").mkdir()
+    text = "".join(as_strimzi_has_it(line) for line in lines)
+    (tmp_path / "broker-1" / "console.log").write_text(text, encoding="utf-8")
+    rows = landed(spark, tmp_path).tables[T.FETCH_EVENTS.name]
+
+    # Written at 500 and 833 ms; the work begins when the request has waited 1.25 ms, of the first 10.5 ms before that.
+    assert second_of(rows, C.FETCH_OFFSET) == [(490, 1), (501, 2)]
+    assert rows.where(F.col(C.RESPONSE_TIME) < F.col(C.EVENT_TIME)).isEmpty()
+
+
+@pytest.mark.parametrize(("pattern", "expected"), [("%d{dd.MM.yyyy HH:mm:ss} %p %m (%c)%n", True),
+                                                   ("%d{dd.MM.yyyy HH:mm:ss,SSS} %p %m (%c)%n", False)])  # fmt: skip
+def test_a_layout_that_is_named_tells_it(tmp_path: Path, pattern: str, *, expected: bool) -> None:
+    """Of a log in it whose dates are not as Kafka writes them."""
+    date = "21.11.2026 10:00:00" + ("" if expected else ",001")
+    (tmp_path / "broker-1").mkdir()
+    (tmp_path / "broker-1" / "server.log").write_text(f"{date} INFO started (kafka.server.KafkaServer)\n")
+    (file,) = with_unknown_layouts(discover(tmp_path), layout_of(pattern))
+
+    assert (file.problem, file.is_to_the_second) == (None, expected)
+
+
+@pytest.mark.captured
+@pytest.mark.long
+@pytest.mark.parametrize("name", ["isr_shrink", "failover"])
+def test_a_capture_in_strimzis_layout_has_the_truncations_that_were(
+    spark: SparkSession, tmp_path: Path, name: str
+) -> None:
+    """Those that its brokers told: hundreds more were told while all of a second was at its begin."""
+    capture = one_stream_a_broker(CAPTURES / name / "capture", tmp_path / "capture", written=as_strimzi_has_it)
+    tables: Tables = {table: rows.localCheckpoint() for table, rows in landed(spark, capture).tables.items()}
+    with keeping() as keep:
+        assigned = keep(assignments(tables))
+        timelines = reconstruct(tables, assigned, slots_of(assigned), profile_of(tables, assigned), keep)
+        cuts = timelines.truncations.where(~F.startswith(C.TOPIC, F.lit("__")))
+        found = {tuple(row) for row in cuts.select(C.TOPIC, C.PARTITION, C.REPLICA_ID, C.TO_OFFSET).collect()}
+
+    said = (told for told in truth_of(CAPTURES / name) if told["kind"] == "truncate")
+    assert found == {(told["topic"], told["partition"], told["broker"], told["to"]) for told in said}

@@ -109,6 +109,11 @@ def of_an_append_lost_after_silence(topic: str) -> list[Row]:
     ]  # fmt: skip
 
 
+def of_appends_alone(topic: str) -> list[Row]:
+    """The ISR has all three, and nobody's fetches are logged: whoever kept the log left them out."""
+    return [*begun(topic, 7, 5), append(topic, 1 * S, 7, 10), append(topic, 2 * S, 10, 12)]
+
+
 TOPICS = {
     "lines_alone": of_lines_alone,
     "requests_later": of_requests_later,
@@ -117,6 +122,7 @@ TOPICS = {
     "requests_before": of_requests_before,
     "requests_before_of_a_log": of_requests_before_of_a_log,
     "append_lost_after_silence": of_an_append_lost_after_silence,
+    "appends_alone": of_appends_alone,
     "alone": lambda topic: begun(topic, 7, 5, isr=[1]),
     "alone_and_heard": lambda topic: [*begun(topic, 7, 5, isr=[1]), append(topic, 100, 7, 10)],
     "of_an_empty_log": of_an_empty_log,

@@ -115,6 +115,12 @@ KNOWN = {
         ("FETCH", 25, 25, 30, 40, "exact"),
         ("APPEND", 25, 25, 50, 50, "exact"),
     ],
+    "appends_alone": [
+        ("BECOME_LEADER", 5, 5, 7, 7, "stated"),
+        ("WITNESS", 5, OPEN, 7, OPEN, "bounded"),
+        ("APPEND", 5, OPEN, 10, OPEN, "bounded"),
+        ("APPEND", 5, OPEN, 12, OPEN, "bounded"),
+    ],
 }
 """By topic, each event with the bounds of the HW, those of the LEO, and exactness."""
 SEEN = (

@@ -38,6 +38,7 @@ IS_CUT_BEFORE, IS_CUT_AFTER = "is_cut_before", "is_cut_after"
 
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
 _BUCKET, _SINCE, _GOES_ON, _IS_BROKEN, _ENDS_RUN = "bucket", "since", "goes_on", "is_broken", "ends_run"
+_IS_FETCH = "is_fetch"
 
 
 def with_heard(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
@@ -86,21 +87,35 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
     at = F.unix_micros(F.coalesce(C.RESPONSE_TIME, C.EVENT_TIME)).alias(AT_US)
     bucket = F.expr(f"{AT_US} div {ASKED_WITHIN_US}").alias(_BUCKET)
     logged = landed[T.PRODUCE_EVENTS.name].where(F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value)
-    in_none = {C.SESSION_ID: F.lit(0), C.SESSION_EPOCH: F.lit(0), _SINCE: F.lit(0), _ENDS_RUN: F.lit(False)}
+    in_none = {
+        C.SESSION_ID: F.lit(0), C.SESSION_EPOCH: F.lit(0), _SINCE: F.lit(0), _ENDS_RUN: F.lit(False),
+        _IS_FETCH: F.lit(False),
+    }  # fmt: skip
     appended = logged.select(*_BROKER, at).withColumns(in_none)
     ends_run = F.coalesce(F.col(C.IS_IMPLIED) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0), F.lit(False)).alias(_ENDS_RUN)
     since = F.coalesce(C.SESSION_UNBROKEN_SINCE, C.SESSION_EPOCH).alias(_SINCE)
     fetched = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH, since, ends_run)
+    fetched = fetched.withColumn(_IS_FETCH, F.lit(True))
     of_session = fetched.unionByName(appended).groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
         F.min(AT_US).alias(FROM_US), F.max(AT_US).alias(TO_US), F.min(_SINCE).alias(_SINCE),
         F.min(F.when(~F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("first_epoch"),
         F.min(F.when(F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("run_end"),
-        F.max(C.SESSION_EPOCH).alias("last_epoch"),
+        F.max(C.SESSION_EPOCH).alias("last_epoch"), F.bool_or(_IS_FETCH).alias(_IS_FETCH),
     )  # fmt: skip
-    return of_session.withColumns(_since_before()).groupBy(*_BROKER, _BUCKET).agg(
+    asked = of_session.withColumns(_since_before()).groupBy(*_BROKER, _BUCKET).agg(
         F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US),
-        *[F.bool_or(name).alias(name) for name in (_GOES_ON, _IS_BROKEN)],
+        *[F.bool_or(name).alias(name) for name in (_GOES_ON, _IS_BROKEN, _IS_FETCH)],
     )  # fmt: skip
+    return _of_whole_logs(asked, landed[T.LEADER_CHANGES.name])
+
+
+def _of_whole_logs(asked: DataFrame, changes: DataFrame) -> DataFrame:
+    """Return what brokers were asked, but for those whose fetches nobody logged, though followers must have fetched."""
+    leads = (F.col(C.LEADER_ID) == F.col(C.BROKER_ID)) & (F.size(C.ISR) > 1)
+    followed = changes.where(leads).select(*_BROKER).distinct().withColumn("is_followed", F.lit(True))
+    has_fetches = F.bool_or(_IS_FETCH).over(Window.partitionBy(*_BROKER).rowsBetween(FIRST, LAST))
+    known = asked.withColumn(_IS_FETCH, has_fetches).join(F.broadcast(followed), [str(c) for c in _BROKER], "left")
+    return known.where(F.col(_IS_FETCH) | F.col("is_followed").isNull()).drop(_IS_FETCH, "is_followed")
 
 
 def _since_before() -> dict[str, Column]:

@@ -55,10 +55,11 @@ def _in_turn(requests: DataFrame, files: Collection[str]) -> DataFrame:
     """
     replica = F.coalesce(F.col("request.replicaState.replicaId"), F.col("request.replicaId"))
     is_of_fetcher = F.coalesce(F.col(C.SOURCE_FILE).isin(*files) & (replica >= 0), F.lit(False))
-    fetcher = F.when(is_of_fetcher, F.struct(C.CLIENT_ID, replica))
-    in_turn = Window.partitionBy(C.SOURCE_FILE, C.BROKER_ID, fetcher).orderBy(C.SOURCE_LINE)
+    in_turn = Window.partitionBy(C.SOURCE_FILE, C.BROKER_ID, C.CLIENT_ID, replica).orderBy(C.SOURCE_LINE)
     line_us = F.unix_micros(LINE_TIME)
-    gap_us = F.when(is_of_fetcher, line_us - F.lag(line_us).over(in_turn))
+    gap_us = F.coalesce(line_us - F.lag(line_us).over(in_turn), TOTAL_TIME_US)
     least_us = sum((F.col(name) for name in BESIDES_THE_WORK), F.lit(0))
     took_us = F.greatest(F.least(TOTAL_TIME_US, gap_us), least_us)
-    return requests.withColumn(TOTAL_TIME_US, F.when(gap_us.isNotNull(), took_us).otherwise(F.col(TOTAL_TIME_US)))
+    # Only these are sorted: the rest of a log, of whatever size, would be one partition of the window.
+    of_fetchers = requests.where(is_of_fetcher).withColumn(TOTAL_TIME_US, took_us)
+    return requests.where(~is_of_fetcher).unionByName(of_fetchers)

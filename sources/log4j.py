@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -123,6 +123,28 @@ def in_kafkas_layout(lines: DataFrame, layout: Layout | None, *, has_objects: bo
     written = as_written(text)
     asked = KNOWN if layout is None else layout
     rewritten = F.regexp_replace(written, asked.regex, asked.rewritten)
-    # Most lines are in Kafka's own, and long: of those no expression is asked.
+    # Most lines are in Kafka's own, and long: of those no expression is asked, and of others each once: as a column.
     is_own = text.startswith("[20") if layout is None else F.lit(False)
-    return lines.withColumn(C.LINE_TEXT, F.when(of_log & ~is_own, rewritten).otherwise(text))
+    in_own = lines.withColumn(_REWRITTEN, F.when(of_log & ~is_own, rewritten))
+    return in_own.withColumn(C.LINE_TEXT, F.coalesce(_finer(text, F.col(_REWRITTEN)), text)).drop(_REWRITTEN)
+
+
+_BY_RUNTIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:(\d\d)\.(\d{3,6})"
+"""A container runtime's time: its second, and the fraction of it."""
+_SECOND_AT, _FRACTION_AT = 19, 22
+"""Where a line in Kafka's own layout has them, from 1."""
+_NO_FRACTION, _PREFIX_LENGTH = ",000", 100
+_REWRITTEN = "rewritten"
+
+
+def _finer(text: Column, rewritten: Column) -> Column:
+    """Return the line as it was rewritten; of one without a fraction with that of its container's runtime.
+
+    That is when the runtime read the line, a moment after it was written: where it has another second it tells nothing.
+    """
+    prefix = F.left(text, F.lit(_PREFIX_LENGTH))
+    second, fraction = (F.regexp_extract(prefix, _BY_RUNTIME, group) for group in (1, 2))
+    is_coarse = (F.substring(rewritten, _FRACTION_AT - 1, 4) == _NO_FRACTION) & ~prefix.contains(_NO_FRACTION)
+    is_same = is_coarse & (F.substring(rewritten, _SECOND_AT, 2) == second)
+    before, after = F.left(rewritten, F.lit(_FRACTION_AT - 1)), F.substr(rewritten, F.lit(_FRACTION_AT + 3))
+    return F.when(is_same, F.concat(before, fraction, after)).otherwise(rewritten)

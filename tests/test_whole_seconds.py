@@ -22,6 +22,7 @@ from sources.lines import read_lines
 from sources.log4j import in_kafkas_layout, layout_of
 from tests.captured import Tables
 from tests.conftest import CAPTURES
+from tests.log_lines import lines_of
 from tests.one_stream import as_strimzi_has_it, one_stream_a_broker
 from tests.request_lines import fetch, produce
 from tests.truth import truth_of
@@ -74,6 +75,24 @@ def test_a_fetcher_asks_when_it_was_answered(spark: SparkSession, tmp_path: Path
     # Written at 500 and 833 ms; the work begins when the request has waited 1.25 ms, of the first 10.5 ms before that.
     assert second_of(rows, C.FETCH_OFFSET) == [(490, 1), (501, 2)]
     assert rows.where(F.col(C.RESPONSE_TIME) < F.col(C.EVENT_TIME)).isEmpty()
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("2026-11-21T09:00:00.604123456Z ", "604123"),
+        ("2026-11-21T10:00:00.604123456+01:00 stdout F ", "604123"),
+        ("2026-11-21T09:00:01.000123456Z stdout F ", "000"),  # read in the second after
+        ("", "000"),
+    ],
+)
+def test_the_time_of_a_runtime_is_finer(spark: SparkSession, before: str, expected: str) -> None:
+    """Of the same second, in whatever zone; Kafka's own fraction stays as it is."""
+    own = "[2026-11-21 10:00:00,000] INFO started (kafka.server.KafkaServer)"
+    lines = [before + as_strimzi_has_it(own).rstrip(), before + own]
+    read = in_kafkas_layout(lines_of(spark, lines), None).orderBy(C.SOURCE_LINE).select(C.LINE_TEXT).collect()
+
+    assert [row[0] for row in read] == [own.replace(",000", f",{expected}").replace("kafka.server.", ""), own]
 
 
 @pytest.mark.parametrize(("pattern", "expected"), [("%d{dd.MM.yyyy HH:mm:ss} %p %m (%c)%n", True),

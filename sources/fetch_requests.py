@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources import request_log
+from sources.request_fields import replica_id
 from sources.request_schema import FETCH
 
 SESSION = "session"
@@ -55,7 +56,7 @@ def _turn(request: Column) -> dict[str, Column]:
     return {
         C.EVENT_TIME: request_log.event_time(),
         C.RESPONSE_TIME: request_log.response_time(),
-        C.REPLICA_ID: unknown(F.coalesce(request["replicaState"]["replicaId"], request["replicaId"]), "int"),
+        C.REPLICA_ID: unknown(replica_id(request), "int"),
         C.REPLICA_EPOCH: unknown(request["replicaState"]["replicaEpoch"], "bigint"),
         C.SESSION_EPOCH: unknown(request["sessionEpoch"], "int"),
         C.ISOLATION_LEVEL: F.coalesce(request["isolationLevel"], F.lit(0)),

@@ -16,7 +16,7 @@ from schemas import columns as C
 from sources.errors import CaptureError
 from sources.file_kinds import LOGS
 from sources.json_lines import bytes_unpacked, unpacked
-from sources.shippers import as_written
+from sources.shippers import as_written, second_of_runtime
 
 OWN_DATE = "yyyy-MM-dd HH:mm:ss,SSS"
 ISO8601 = "ISO8601"
@@ -129,8 +129,6 @@ def in_kafkas_layout(lines: DataFrame, layout: Layout | None, *, has_objects: bo
     return in_own.withColumn(C.LINE_TEXT, F.coalesce(_finer(text, F.col(_REWRITTEN)), text)).drop(_REWRITTEN)
 
 
-_BY_RUNTIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:(\d\d)\.(\d{3,6})"
-"""A container runtime's time: its second, and the fraction of it."""
 _SECOND_AT, _FRACTION_AT = 19, 22
 """Where a line in Kafka's own layout has them, from 1."""
 _NO_FRACTION, _PREFIX_LENGTH = ",000", 100
@@ -143,7 +141,7 @@ def _finer(text: Column, rewritten: Column) -> Column:
     That is when the runtime read the line, a moment after it was written: where it has another second it tells nothing.
     """
     prefix = F.left(text, F.lit(_PREFIX_LENGTH))
-    second, fraction = (F.regexp_extract(prefix, _BY_RUNTIME, group) for group in (1, 2))
+    second, fraction = second_of_runtime(prefix)
     is_coarse = (F.substring(rewritten, _FRACTION_AT - 1, 4) == _NO_FRACTION) & ~prefix.contains(_NO_FRACTION)
     is_same = is_coarse & (F.substring(rewritten, _SECOND_AT, 2) == second)
     before, after = F.left(rewritten, F.lit(_FRACTION_AT - 1)), F.substr(rewritten, F.lit(_FRACTION_AT + 3))

@@ -81,17 +81,22 @@ def _lacks_some(*members: Column) -> Column:
     return reduce(Column.__or__, [F.array_contains(of, NEVER).isNull() for of in members])
 
 
+def replica_id(request: Column) -> Column:
+    """The replica that a FETCH is of; a consumer's has none, or one below 0."""
+    return F.coalesce(request["replicaState"]["replicaId"], request["replicaId"])
+
+
 def is_out_of_range(line: Column) -> Column:
     """Whether some number is none that Kafka writes; what a NULL is compared with is not."""
     request, answered = line["request"], _answered(line["response"]["responses"])
     listed = F.flatten(request["topics"]["partitions"])
-    replica_id = F.coalesce(request["replicaState"]["replicaId"], request["replicaId"])
+    replica = replica_id(request)
     asked = F.flatten(request["topicData"]["partitionData"])
     impossible = {
         FETCH: [
             F.array_min(listed["partition"]) < 0,
-            (replica_id >= 0) & (F.array_min(listed["fetchOffset"]) < 0),
-            replica_id < LEAST_REPLICA_ID,
+            (replica >= 0) & (F.array_min(listed["fetchOffset"]) < 0),
+            replica < LEAST_REPLICA_ID,
         ],
         PRODUCE: [
             F.array_min(answered["index"]) < 0,

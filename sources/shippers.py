@@ -34,12 +34,19 @@ _BY_SYSLOG = (
     rf"(?:[^\s\[]+\[\d+\]: |[^\s\[]+: (?:(?=\t)|{_NEXT}))"
 )
 SHIPPED = rf"^(?:{_BY_POD}|{_BY_COMPOSE})?(?:{_BY_SYSLOG}|{_BY_RUNTIME})?"
+_SECOND_OF_RUNTIME = r"^\d{4}-\d\d-\d\dT\d\d:\d\d:(\d\d)\.(\d{3,6})"
 _SHIPPED_BYTES = re.compile(SHIPPED.encode(), re.MULTILINE)
 
 
 def as_written(text: Column) -> Column:
     """The line as the broker wrote it."""
     return F.regexp_replace(text, SHIPPED, "")
+
+
+def second_of_runtime(text: Column) -> tuple[Column, Column]:
+    """Return the second and up to six digits of its fraction of the time a line begins with; empty for none."""
+    second, fraction = (F.regexp_extract(text, _SECOND_OF_RUNTIME, group) for group in (1, 2))
+    return second, fraction
 
 
 def bytes_as_written(lines: bytes) -> bytes:

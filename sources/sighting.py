@@ -64,7 +64,7 @@ class Sighting:
         """Whether the first line with a time has one without a fraction."""
         self.has_parts = False
         """Whether some line goes on in the next one (`sources.parted_lines`)."""
-        self._rest, self._has_times = b"", False
+        self._rest = b""
         self._length = self.longest_line = self.lines = self.size = 0
         self._heads: set[bytes] = set()
         self._request_heads: set[bytes] = set()
@@ -99,6 +99,8 @@ class Sighting:
             elif line[:2] == b"20":
                 head = line[:16]
             if head:
+                if not self._heads:
+                    self.is_to_the_second = TO_THE_SECOND.search(line[:TIME_BYTES]) is not None
                 self._heads.add(head)
             if self.is_of_log:
                 self._take_line_of_log(line[:PREFIX_BYTES], head)
@@ -116,8 +118,6 @@ class Sighting:
         return line
 
     def _take_line_of_log(self, prefix: bytes, head: bytes) -> None:
-        if head and not self._has_times:
-            self._has_times, self.is_to_the_second = True, TO_THE_SECOND.search(prefix[:TIME_BYTES]) is not None
         if COMPLETED in prefix:
             self.has_requests = True
             self._request_heads.add(head)

@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
+from sources.request_fields import replica_id
 from sources.request_log import BESIDES_THE_WORK, LINE_TIME, TOTAL_TIME_US
 
 _FIRST, _LAST, _SECOND = "first_line", "last_line", "second"
@@ -45,7 +46,7 @@ def _spread(lines: DataFrame, time: str, seconds: DataFrame) -> DataFrame:
     lines_of_it = F.col(_LAST) - F.col(_FIRST) + 1
     share_us = (2 * (F.col(C.SOURCE_LINE) - F.col(_FIRST)) + 1) * _SECOND_US / (2 * lines_of_it)
     later = F.timestamp_micros(F.unix_micros(time) + share_us.cast("bigint"))
-    return placed.withColumn(time, F.when(F.col(_FIRST).isNull(), F.col(time)).otherwise(later)).select(*lines.columns)
+    return placed.withColumn(time, F.coalesce(later, F.col(time))).select(*lines.columns)
 
 
 def _in_turn(requests: DataFrame, files: Collection[str]) -> DataFrame:
@@ -53,7 +54,7 @@ def _in_turn(requests: DataFrame, files: Collection[str]) -> DataFrame:
 
     The times of lines stay in the order of the log; what took all of its time would have begun too early.
     """
-    replica = F.coalesce(F.col("request.replicaState.replicaId"), F.col("request.replicaId"))
+    replica = replica_id(F.col("request"))
     is_of_fetcher = F.coalesce(F.col(C.SOURCE_FILE).isin(*files) & (replica >= 0), F.lit(False))
     in_turn = Window.partitionBy(C.SOURCE_FILE, C.BROKER_ID, C.CLIENT_ID, replica).orderBy(C.SOURCE_LINE)
     line_us = F.unix_micros(LINE_TIME)

@@ -12,6 +12,7 @@ from schemas.tables import LANDING_TABLES, SOURCE_FILES
 from sources.files import discover
 from sources.landing import land
 from sources.lines import read_lines
+from sources.log4j import in_kafkas_layout
 
 Tables = Mapping[str, DataFrame]
 
@@ -19,7 +20,7 @@ Tables = Mapping[str, DataFrame]
 def landed_from(spark: SparkSession, capture: Path, cluster_id: str) -> Tables:
     """The landing tables of a capture."""
     files = discover(capture)
-    lines = read_lines(spark, files)
+    lines = in_kafkas_layout(read_lines(spark, files), None)
     landing = land(lines, files, cluster_id=cluster_id, capture_id=cluster_id, timezone="UTC", known={})
     told = {**landing.tables, SOURCE_FILES.name: landing.source_files}
     return {table.name: told[table.name].localCheckpoint() for table in LANDING_TABLES if table.name in told}

@@ -17,10 +17,8 @@ from replay.timelines import reconstruct
 from schemas import columns as C
 from schemas import tables as T
 from sources.files import discover, with_unknown_layouts
-from sources.landing import Landing, land
-from sources.lines import read_lines
 from sources.log4j import in_kafkas_layout, layout_of
-from tests.captured import Tables
+from tests.captured import Tables, landed_from
 from tests.conftest import CAPTURES
 from tests.log_lines import lines_of
 from tests.one_stream import as_strimzi_has_it, one_stream_a_broker
@@ -37,11 +35,12 @@ LED = (
 QUICK = {"totalTimeMs": 0, "localTimeMs": 0, "requestQueueTimeMs": 0, "responseQueueTimeMs": 0, "sendTimeMs": 0}
 
 
-def landed(spark: SparkSession, root: Path) -> Landing:
-    """A delivery's rows."""
-    files = discover(root)
-    lines = in_kafkas_layout(read_lines(spark, files), None)
-    return land(lines, files, cluster_id="c", capture_id="d", timezone="UTC", known={})
+def landed(spark: SparkSession, root: Path, *lines: str) -> Tables:
+    """What lands of a broker's console log, the lines in Strimzi's layout."""
+    log = root / "broker-1" / "console.log"
+    log.parent.mkdir()
+    log.write_text("".join(as_strimzi_has_it(line) for line in lines), encoding="utf-8")
+    return landed_from(spark, root, "c")
 
 
 def second_of(rows: DataFrame, *columns: str) -> list[tuple[Any, ...]]:
@@ -53,10 +52,7 @@ def second_of(rows: DataFrame, *columns: str) -> list[tuple[Any, ...]]:
 def test_lines_of_a_second_are_evenly_apart(spark: SparkSession, tmp_path: Path) -> None:
     """Of four lines the first is at an eighth of it, whatever they tell; the next second begins anew."""
     stream = [LED, produce(0, **QUICK), produce(1, **QUICK), produce(2, **QUICK), produce(3, at=1_000, **QUICK)]
-    (tmp_path / "broker-1").mkdir()
-    text = "".join(as_strimzi_has_it(line) for line in stream)
-    (tmp_path / "broker-1" / "console.log").write_text(text, encoding="utf-8")
-    tables = landed(spark, tmp_path).tables
+    tables = landed(spark, tmp_path, *stream)
 
     assert second_of(tables[T.LEADER_CHANGES.name], C.LEADER_EPOCH) == [(125, 3)]
     appends = tables[T.PRODUCE_EVENTS.name]
@@ -67,10 +63,7 @@ def test_a_fetcher_asks_when_it_was_answered(spark: SparkSession, tmp_path: Path
     """Its second fetch is said to have taken 900 ms: it came a third of a second ago, when the first was answered."""
     lines = [LED, *[fetch((7, n), {0: n}, {0: {}}) for n in (1, 2)]]
     lines[2] = lines[2].replace('"totalTimeMs":10.5', '"totalTimeMs":900.0')
-    (tmp_path / "broker-1").mkdir()
-    text = "".join(as_strimzi_has_it(line) for line in lines)
-    (tmp_path / "broker-1" / "console.log").write_text(text, encoding="utf-8")
-    rows = landed(spark, tmp_path).tables[T.FETCH_EVENTS.name]
+    rows = landed(spark, tmp_path, *lines)[T.FETCH_EVENTS.name]
 
     # Written at 500 and 833 ms; the work begins when the request has waited 1.25 ms, of the first 10.5 ms before that.
     assert second_of(rows, C.FETCH_OFFSET) == [(490, 1), (501, 2)]
@@ -115,7 +108,7 @@ def test_a_capture_in_strimzis_layout_has_the_truncations_that_were(
 ) -> None:
     """Those that its brokers told: hundreds more were told while all of a second was at its begin."""
     capture = one_stream_a_broker(CAPTURES / name / "capture", tmp_path / "capture", written=as_strimzi_has_it)
-    tables: Tables = {table: rows.localCheckpoint() for table, rows in landed(spark, capture).tables.items()}
+    tables = landed_from(spark, capture, name)
     with keeping() as keep:
         assigned = keep(assignments(tables))
         timelines = reconstruct(tables, assigned, slots_of(assigned), profile_of(tables, assigned), keep)

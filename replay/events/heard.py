@@ -94,8 +94,9 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
     appended = logged.select(*_BROKER, at).withColumns(in_none)
     ends_run = F.coalesce(F.col(C.IS_IMPLIED) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0), F.lit(False)).alias(_ENDS_RUN)
     since = F.coalesce(C.SESSION_UNBROKEN_SINCE, C.SESSION_EPOCH).alias(_SINCE)
-    fetched = landed[T.FETCH_EVENTS.name].select(*_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH, since, ends_run)
-    fetched = fetched.withColumn(_IS_FETCH, F.lit(True))
+    fetched = landed[T.FETCH_EVENTS.name].select(
+        *_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH, since, ends_run, F.lit(True).alias(_IS_FETCH)
+    )
     of_session = fetched.unionByName(appended).groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
         F.min(AT_US).alias(FROM_US), F.max(AT_US).alias(TO_US), F.min(_SINCE).alias(_SINCE),
         F.min(F.when(~F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("first_epoch"),

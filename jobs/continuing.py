@@ -15,6 +15,8 @@ from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
+from replay.events.ended_logs import ENDED, with_ended_logs
+from replay.events.heard import HEARD, HEARD_UNTIL_US, with_heard
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
 from replay.events.untold import with_untold_leaderships
@@ -55,10 +57,15 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
             has_outsiders=mark.has_outsiders or _has_outsiders(landed, new),
             has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
         )
-        landed = with_untold_leaderships(landed, keep)
+        # Brokers that are heard in what is new alone: of one that is not, whatever it leads is refused below.
+        landed = with_untold_leaderships({**landed, HEARD: with_heard(new, keep)[HEARD]}, keep)
+        landed = {name: rows for name, rows in landed.items() if name != HEARD}
         until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, landed, stands, profile, keep)
         tail = _tail(landed, settled, profile, keep)
+        if not tail[ENDED].isEmpty():
+            # Of the requests before it the tail has but a few: their leaders would seem to be silent.
+            tail, profile = {**with_heard(landed, keep), **tail}, profile.with_changes(has_silence=True)
     with few_tasks(spark, tasks_of(tail)), short_plans(spark):
         assigned = keep(assignments(tail), is_small=True)
         replayed = reconstruct(tail, assigned, slots_of(assigned), profile, keep, settled)
@@ -85,7 +92,7 @@ def _settled(until_us: int, landed: Landed, stands: Timelines, profile: Profile,
 def _tail(landed: Landed, settled: Settled, profile: Profile, keep: Keep) -> Landed:
     """What is replayed."""
     few = tail_of(landed, settled.since_us, has_transactions=profile.has_transactions)
-    tail = _with_kept_requests(few, keep)
+    tail = with_ended_logs(_with_kept_requests(few, keep), keep)
     _require_plain(tail, settled)
     return tail
 
@@ -119,9 +126,11 @@ def _require_plain(tail: Landed, settled: Settled) -> None:
     requests = {table.name: tail[table.name].where(is_later(settled.since_us)) for table in REQUESTS}
     changes = {LEADER_CHANGES.name: tail[LEADER_CHANGES.name].where(~settled.has(C.EVENT_TIME))}
     silent = silent_moments({**tail, **requests, **changes})
+    ended = tail[ENDED].where(F.col(HEARD_UNTIL_US) < settled.until_us)
     lost = gaps_across(tail[FETCH_EVENTS.name], settled.until_us)
-    asked = (lambda: not clocks_ahead(tail), untold_isrs(tail).isEmpty, silent.isEmpty, lost.isEmpty)
-    together, told, heard, met = at_once(tail[FETCH_EVENTS.name].sparkSession)(lambda ask: ask(), asked)
+    empty = [found.isEmpty for found in (untold_isrs(tail), silent, ended, lost)]
+    asked = (lambda: not clocks_ahead(tail), *empty)
+    together, told, heard, goes_on, met = at_once(tail[FETCH_EVENTS.name].sparkSession)(lambda ask: ask(), asked)
     require(together, "clocks are apart")
-    require(told and heard, "silence or an inferred ISR reach far")
+    require(told and heard and goes_on, "silence or an inferred ISR reach far")
     require(met, "requests are missing across the moment")

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from jobs.at_once import at_once
 from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
+from replay.events.ended_logs import ends_in_silence
 from replay.events.leaderships import leaderships, roles_with_loads
 from replay.events.requested import requests_of_controllers
 from replay.events.shown import untold_isrs
@@ -40,10 +41,12 @@ def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     needed_by = {
         "has_transactions": transactional(landed),
         "has_outsiders": outsiders(landed, assigned),
-        "has_silence": silent_moments(landed),
+        "has_silence_within": silent_moments(landed),
+        "has_silence": ends_in_silence(landed),
         "has_untold_isr": untold_isrs(landed),
     }
     stages = dict(zip(needed_by, at_once(assigned.sparkSession)(_has_rows, needed_by.values()), strict=True))
+    stages["has_silence"] |= stages["has_silence_within"]
     spoken = protocol_of(landed).with_changes(**stages)
     # Of a leader that no line tells of nothing is known of what it was told: then all of it may be.
     return spoken if stages["has_untold_isr"] else spoken.with_changes(**facts_of(landed))

@@ -26,7 +26,7 @@ class Mark:
     protocol: str
     """Its protocol, as text."""
     is_plain: bool
-    """Every row follows from requests: no silence and no inferred ISR, whose effects reach far; and clocks are one."""
+    """Every row follows from requests: no silence but at ends of logs, no inferred ISR (both reach far), one clock."""
     engine: str = __version__
     has_outsiders: bool = True
     """Some replica was outside its ISR, though only its requests may tell that it is one."""
@@ -51,7 +51,7 @@ def landed_until(warehouse: Warehouse) -> int:
 
 def mark_of(cluster_id: str, profile: Profile, until: int) -> Mark:
     """The mark of a replay of what had landed `until` a version of `source_files`."""
-    is_plain = not (profile.has_silence or profile.has_untold_isr or profile.has_clocks_apart)
+    is_plain = not (profile.has_silence_within or profile.has_untold_isr or profile.has_clocks_apart)
     return Mark(
         cluster_id, until, protocol_text(profile), is_plain,
         has_outsiders=profile.has_outsiders, has_transactions=profile.has_transactions, has_incidents=True,

@@ -17,6 +17,7 @@ from jobs.session import describe
 from replay.assignment import assignments
 from replay.clocks.ahead import Ahead
 from replay.clocks.one_clock import on_one_clock, on_own_clocks
+from replay.events.ended_logs import with_ended_logs
 from replay.events.heard import with_heard
 from replay.events.silence import with_heard_batches
 from replay.events.untold import with_untold_leaderships
@@ -54,7 +55,7 @@ def whole_replay(told: Landed, keep: Keep) -> Replay:
     landed = on_one_clock(told, ahead)
     with step("look at the events") as looking:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
-        landed = with_untold_leaderships(with_heard(landed, keep), keep)
+        landed = with_ended_logs(with_untold_leaderships(with_heard(landed, keep), keep), keep)
         assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned).with_changes(has_clocks_apart=bool(ahead))
         cut = stretches_to_replay(landed, profile, assigned)

@@ -64,6 +64,8 @@ class Profile:
     """A ZooKeeper kept the metadata, and controllers told brokers by LEADER_AND_ISR what leaders' lines leave out."""
     has_silence: bool = False
     """Leaders changed something while their request log was silent, or had none: what they did is bounded."""
+    has_silence_within: bool = False
+    """Not only where request logs end: then what a later delivery brings leaves nothing before it as it stands."""
 
     has_clocks_apart: bool = False
     """Times were put on one clock before: those of an earlier replay need not be on the same."""

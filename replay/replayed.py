@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import named
+from replay.events.ended_logs import with_ended_logs
 from replay.events.ends import ends
 from replay.events.gathered import events
 from replay.events.leaderships import leaderships, roles_with_loads, with_context
@@ -96,6 +97,8 @@ def happened(
 ) -> Happened:
     """Return what happened by `landed`; all as `timelines.reconstruct` has it."""
     landed = with_untold_leaderships(landed, keep)
+    if profile.has_silence:
+        landed = with_ended_logs(landed, keep)
     if profile.has_untold_isr:
         landed = with_shown_leaderships(landed)
     keep_small = partial(keep, is_small=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,7 +28,7 @@ from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, LEADER_CHANGES, LEADER_TIMELINE, PRODUCE_EVENTS, REPLICA_TIMELINE, SOURCE_FILES
 from sources.synthetic.forms import Forms, forms_of
 from sources.synthetic.part import Part
-from sources.synthetic.scenario import Epoch, Freeze, read_scenario
+from sources.synthetic.scenario import Epoch, Freeze, Scenario, read_scenario
 from tests.pieces import comparable
 
 if TYPE_CHECKING:
@@ -101,6 +102,41 @@ def test_what_is_gone_on_with_is_a_replay_of_everything(warehouse: Warehouse, fo
 
     for table, two in gone_on.items():
         one = comparable(warehouse.read(table), [CLUSTER])
+        assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
+
+
+@dataclass(frozen=True)
+class Behind(Part):
+    """A part in which one broker's log ends twelve seconds before the others'."""
+
+    broker: int = 3
+
+    def of(self, rows: DataFrame, scenario: Scenario) -> DataFrame:
+        """Of that broker what is of the same time less twelve seconds."""
+        if C.BROKER_ID not in rows.columns:
+            return super().of(rows, scenario)
+        since, until = (share - 0.02 if 0 < share < 1 else share for share in (self.since, self.until))
+        is_behind = F.col(C.BROKER_ID) == self.broker
+        others = super().of(rows.where(~is_behind), scenario)
+        return others.unionByName(Part(since, until).of(rows.where(is_behind), scenario))
+
+
+@pytest.mark.long
+def test_logs_that_end_at_different_times_are_gone_on_with(spark: SparkSession, tmp_path: Path, forms: Forms) -> None:
+    """The end of the shorter one is bounded, until the next delivery tells it."""
+    lake = Warehouse(spark, str(tmp_path / "lake"))
+    generate_cluster(lake, forms, cluster_id=CLUSTER, capture_id="first", part=Behind(0, CUT))
+    replay(lake)
+    assert lake.read(LEADER_TIMELINE).where("event_type = 'WITNESS' AND exactness = 'bounded'").count() == 3
+    generate_cluster(lake, forms, cluster_id=CLUSTER, capture_id="second", part=Behind(CUT, 1))
+    with going_on(lake) as found:
+        assert found.after is not None
+    replay(lake)
+    gone_on = {table: comparable(lake.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
+    replay(lake, all_anew=True)
+
+    for table, two in gone_on.items():
+        one = comparable(lake.read(table), [CLUSTER])
         assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
 
 

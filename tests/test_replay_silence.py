@@ -67,7 +67,7 @@ def test_a_leader_that_must_have_been_asked_is_silent_after_seconds(spark: Spark
     changed = {"broker_id": 1, "leader_id": 1, "change_kind": "become_leader", "isr": [1, 2]}
     after = {"broker_id": 1, "leader_id": 2, "change_kind": "become_follower", "isr": []}
     dumped = {"broker_id": 1, "append_source": "segment", "is_control": False}
-    landed = {
+    landed = {table.name: rows(spark, table) for table in (T.METADATA_CHANGES, T.BROKER_STATEMENTS)} | {
         T.FETCH_EVENTS.name: rows(
             spark, T.FETCH_EVENTS, *[{**HERE, "broker_id": 1, "event_time": at(s)} for s in (10, 14, 30)]
         ),

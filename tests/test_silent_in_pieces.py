@@ -90,7 +90,8 @@ def test_between_requests_silence_is_within(spark: SparkSession) -> None:
     asked = [(0, 100), (0, 130), (1, 10), (1, 130), (3, 130)]
     changed = [(0, 40), (0, 200), (1, 40), (2, 40), (3, 120)]
     change = {"broker_id": 1, "leader_id": 1, "isr": [1, 2], "change_kind": ChangeKind.BECOME_LEADER.value}
-    landed = {table.name: rows(spark, table) for table in (T.PRODUCE_EVENTS, T.BROKER_STATEMENTS)} | {
+    empty = (T.PRODUCE_EVENTS, T.BROKER_STATEMENTS, T.METADATA_CHANGES)
+    landed = {table.name: rows(spark, table) for table in empty} | {
         T.FETCH_EVENTS.name: rows(
             spark, T.FETCH_EVENTS,
             *[{**HERE, "broker_id": 1, "replica_id": 2, "partition": p, "event_time": at(s)} for p, s in asked],

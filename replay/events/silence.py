@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.events.ended_logs import ends_in_silence
 from replay.events.heard import ASKED_WITHIN_US, AT_US, HEARD_UNTIL_US, SILENT_US, heard, in_silence
 from replay.windows import FIRST, carried
 from schemas import columns as C
@@ -56,9 +57,9 @@ def silent_batches(landed: Mapping[str, DataFrame]) -> DataFrame:
     since = F.coalesce(HEARD_UNTIL_US, F.lit(_NEVER_US))
     gap = (C.CLUSTER_ID, C.BROKER_ID, since.alias(_GAP))
     by_itself = in_silence(timed, heard(landed), patience_us).select(*gap)
-    lost = F.broadcast(by_itself.unionByName(silent_changes(landed).select(*gap)).distinct())
+    lost = by_itself.unionByName(silent_changes(landed).select(*gap)).unionByName(ends_in_silence(landed).select(*gap))
     between = in_silence(timed, heard(landed), F.lit(0)).withColumn(_GAP, since)
-    return between.join(lost, [C.CLUSTER_ID, C.BROKER_ID, _GAP], "left_semi").drop(_GAP)
+    return between.join(F.broadcast(lost.distinct()), [C.CLUSTER_ID, C.BROKER_ID, _GAP], "left_semi").drop(_GAP)
 
 
 def silent_moments(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -2,8 +2,8 @@
 
 The metadata log has every leader, ISR and assignment the controller committed. Its time is the controller's; the leader
 applied it some milliseconds later. Without it followers' lines name the leader, and times are theirs. Both are used for
-the epochs of leaders alone of whom no line on any role has landed: a log that is merely cut, or a leader that was
-elected and never knew it, is not made up.
+the epochs of leaders alone of whom no line on any role has landed, or none at all since before the epoch
+(`unlogged_epochs`): a log that is merely cut, or a leader that was elected and never knew it, is not made up.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
+from replay.events.unlogged_epochs import WROTE_UNTIL_US, epochs_after_lines, last_lines
 from replay.keep import Keep, as_it_is
 from schemas import columns as C
 from schemas import tables as T
@@ -31,11 +32,14 @@ def with_untold_leaderships(landed: Mapping[str, DataFrame], keep: Keep = as_it_
     if ADDED in landed:
         return landed
     changes, metadata = landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]
-    made = keep(_untold(metadata, changes).unionByName(_named_by_others(changes, metadata)), is_small=True)
+    wrote = keep(last_lines(landed), is_small=True)
+    after = keep(epochs_after_lines(landed, wrote), is_small=True)
+    by_others = _named_by_others(changes, metadata, after, wrote)
+    made = keep(_untold(metadata, changes, after).unionByName(by_others), is_small=True)
     return {**landed, T.LEADER_CHANGES.name: changes.unionByName(made), ADDED: made}
 
 
-def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
+def _untold(metadata: DataFrame, changes: DataFrame, after: DataFrame) -> DataFrame:
     """One row per replica and record of an epoch whose leader wrote nothing, as the replica applied it.
 
     The first record of an epoch begins it, at its followers too: a leader in between makes the next one a new leader.
@@ -43,7 +47,7 @@ def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
     """
     roles = changes.where(F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value))
     in_epoch = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_EPOCH).orderBy(C.PARTITION_EPOCH, C.METADATA_OFFSET)
-    led = _of_those_without(roles, metadata.where(F.col(C.LEADER_ID) >= 0))
+    led = _of_those_without(roles, metadata.where(F.col(C.LEADER_ID) >= 0), after)
     begins, leads = F.col("place") == 1, F.col(C.BROKER_ID) == F.col(C.LEADER_ID)
     kind = (
         F.when(begins & leads, ChangeKind.BECOME_LEADER.value)
@@ -56,7 +60,7 @@ def _untold(metadata: DataFrame, changes: DataFrame) -> DataFrame:
     return T.LEADER_CHANGES.conform(each.withColumn(C.CHANGE_KIND, kind))
 
 
-def _named_by_others(changes: DataFrame, metadata: DataFrame) -> DataFrame:
+def _named_by_others(changes: DataFrame, metadata: DataFrame, after: DataFrame, wrote: DataFrame) -> DataFrame:
     """One row per replica and epoch of which no record tells, and whose leader wrote no line: followers' lines name it.
 
     It begins with the first of them. What its ISR comes to nobody tells. Nor does anybody tell that such a leader
@@ -72,17 +76,21 @@ def _named_by_others(changes: DataFrame, metadata: DataFrame) -> DataFrame:
         F.min(first).alias("first"),
         F.min(F.when(is_request, asked)).alias("asked"),
     )
-    silent = _of_those_without(changes, epochs)
+    silent = _of_those_without(changes, epochs, after)
     led = silent.withColumns({C.BROKER_ID: F.col(C.LEADER_ID), C.CHANGE_KIND: F.lit(ChangeKind.BECOME_LEADER.value)})
     others = silent.select(*C.PARTITION_KEY, F.col(C.LEADER_ID).alias(C.BROKER_ID)).distinct()
-    followed = epochs.join(F.broadcast(others), C.on_partition()).where(F.col(C.LEADER_ID) != F.col(C.BROKER_ID))
+    each_other = epochs.join(F.broadcast(others), C.on_partition()).where(F.col(C.LEADER_ID) != F.col(C.BROKER_ID))
+    told_until = each_other.join(F.broadcast(wrote), [str(C.CLUSTER_ID), str(C.BROKER_ID)], "left")
+    is_since = F.unix_micros(F.col("first")[C.EVENT_TIME]) > F.coalesce(WROTE_UNTIL_US, F.lit(0))
+    followed = told_until.where(is_since).drop(WROTE_UNTIL_US)
     follows = followed.withColumn(C.CHANGE_KIND, F.lit(ChangeKind.BECOME_FOLLOWER.value))
     each = led.unionByName(follows).select("*", "first.*")
     told = each.withColumns({C.PARTITION_EPOCH: F.lit(C.UNKNOWN_EPOCH), C.REPLICAS: F.col("asked")[C.REPLICAS]})
     return T.LEADER_CHANGES.conform(told.withColumns({c: F.lit(None) for c in _UNTOLD}))
 
 
-def _of_those_without(lines: DataFrame, epochs: DataFrame) -> DataFrame:
-    """The rows of `epochs` whose leader none of these lines is of."""
+def _of_those_without(lines: DataFrame, epochs: DataFrame, after: DataFrame) -> DataFrame:
+    """The rows of `epochs` whose leader none of these lines is of, or no line at all that is later (`after`)."""
     wrote = lines.select(C.CLUSTER_ID, F.col(C.BROKER_ID).alias(C.LEADER_ID)).distinct()
-    return epochs.join(F.broadcast(wrote), [str(C.CLUSTER_ID), str(C.LEADER_ID)], "left_anti")
+    never = epochs.join(F.broadcast(wrote), [str(C.CLUSTER_ID), str(C.LEADER_ID)], "left_anti")
+    return never.unionByName(epochs.join(F.broadcast(after), C.on_partition(C.LEADER_EPOCH), "left_semi"))

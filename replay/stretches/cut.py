@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.events.batch_starts import BATCH_START, batch_starts
+from replay.events.ended_logs import ENDED
 from replay.going_on.standing import LED, ends_of_epochs, last_fetches, last_of, standing_appends, standing_fetches
 from replay.partitions import of_partitions
 from replay.statements import is_of
@@ -61,7 +62,8 @@ def split(landed: Mapping[str, DataFrame], cut: DataFrame) -> dict[str, DataFram
     statements = landed[T.BROKER_STATEMENTS.name]
     appends = _appends_before(produced, statements, cut)
     fetches = _fetches_before(fetched, cut)
-    changed = {name: _of_each(landed[name], cut) for name in (T.LEADER_CHANGES.name, T.METADATA_CHANGES.name)}
+    few = {T.LEADER_CHANGES.name, T.METADATA_CHANGES.name, ENDED} & landed.keys()
+    changed = {name: _of_each(landed[name], cut) for name in few}
     return {
         **landed,
         **changed,

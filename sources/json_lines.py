@@ -23,7 +23,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources.json_text import object_of
-from sources.shippers import as_written, bytes_as_written
+from sources.shippers import ISO, as_written, bytes_as_written
 
 WITHIN = ("_source", "jsonPayload", "result")
 """Fields that hold the object of the line, in exports from Elasticsearch, Google Cloud and Splunk."""
@@ -38,6 +38,9 @@ BREAK = "\v"
 _MOST_WITHIN = 3
 _IS_WHOLE = r"^(?:\{|\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d)"
 """How a text begins that is a line with its time, or another object; else it is a message alone."""
+_BY_RUNTIME = rf"^{ISO}"
+_IS_COARSE = r"^\[?\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[ \]]"
+"""How a line begins whose time has no fraction: docker's own time beside it has one (`sources.log4j`)."""
 _TOO_FINE = r"([.,]\d{6})\d+"
 _LEAST_MILLIS, _LEAST_MICROS, _LEAST_NANOS = 1e11, 1e14, 1e17
 """A smaller number of a time than all of these is of seconds."""
@@ -52,10 +55,14 @@ def unpacked(lines: DataFrame, is_of_log: Column) -> DataFrame:
     """
     text = F.col(C.LINE_TEXT)
     for _ in range(_MOST_WITHIN):
-        bare = F.when(is_of_log & ~text.startswith("[20") & ~text.startswith("{"), as_written(text)).otherwise(text)
+        # A line that begins with its runtime's time keeps it: of that is the fraction, if its own has none.
+        is_other = is_of_log & ~text.startswith("[20") & ~text.startswith("{")
+        bare = F.when(is_other, as_written(text)).otherwise(text)
         fields = F.when(is_of_log & bare.startswith("{"), F.from_json(bare, "map<string,string>"))
         taken = F.transform(F.array(fields), _line)  # of an argument all is computed once
-        lines = lines.withColumn(C.LINE_TEXT, F.coalesce(F.get(taken, F.lit(0)), bare))
+        lines = lines.withColumn(
+            C.LINE_TEXT, F.coalesce(F.get(taken, F.lit(0)), F.when(text.rlike(_BY_RUNTIME), text), bare)
+        )
     return lines
 
 
@@ -73,7 +80,9 @@ def _line(fields: Column) -> Column:
     logger = F.coalesce(first(LOGGERS), F.get_json_object(ecs, "$.logger"))
     time = F.coalesce(_instant(F.try_element_at(fields, F.lit("instant"))), _time(first(TIMES)))
     made = F.concat(F.lit("["), time, F.lit("] "), level, F.lit(" "), text, F.lit(" ("), logger, F.lit(")"))
-    return F.coalesce(within, F.when(text.rlike(_IS_WHOLE), text), made, text)
+    by_docker = F.when(F.try_element_at(fields, F.lit("log")) == first(TEXTS), F.try_element_at(fields, F.lit("time")))
+    finer = F.when(text.rlike(_IS_COARSE) & by_docker.rlike(_BY_RUNTIME), F.concat(by_docker, F.lit(" "), text))
+    return F.coalesce(within, finer, F.when(text.rlike(_IS_WHOLE), text), made, text)
 
 
 def _time(told: Column) -> Column:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -86,6 +88,21 @@ def test_the_time_of_a_runtime_is_finer(spark: SparkSession, before: str, expect
     read = in_kafkas_layout(lines_of(spark, lines), None).orderBy(C.SOURCE_LINE).select(C.LINE_TEXT).collect()
 
     assert [row[0] for row in read] == [own.replace(",000", f",{expected}").replace("kafka.server.", ""), own]
+
+
+def test_the_time_that_docker_wrote_is_finer(spark: SparkSession) -> None:
+    """Beside the line; that at which a collector read it is not, nor one beside a line behind a runtime's time."""
+    own = "[2026-11-21 10:00:00,000] INFO started (kafka.server.KafkaServer)"
+    coarse, fine = as_strimzi_has_it(own), "2026-11-21T09:00:00.604123456Z"
+    objects = [
+        {"log": coarse, "stream": "stdout", "time": fine}, {"log": coarse, "time": fine.replace(":00.", ":01.")},
+        {"log": coarse, "@timestamp": fine}, {"message": coarse, "@timestamp": fine}, {"log": own + "\n", "time": fine},
+    ]  # fmt: skip
+    lines = [*map(json.dumps, objects), f"{fine} stdout F {coarse.rstrip()}"]
+    read = in_kafkas_layout(lines_of(spark, lines), None, has_objects=True).orderBy(C.SOURCE_LINE).collect()
+
+    found = [re.search(r",(\d+)\]", row[C.LINE_TEXT]) for row in read]
+    assert [match and match[1] for match in found] == ["604123", "000", "000", "000", "000", "604123"]
 
 
 @pytest.mark.parametrize(("pattern", "expected"), [("%d{dd.MM.yyyy HH:mm:ss} %p %m (%c)%n", True),

@@ -10,7 +10,7 @@ from jobs.at_once import at_once
 from jobs.clocks import clocks_ahead
 from jobs.keeping import short_plans
 from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
-from jobs.replay_inputs import protocol_of, slots_of, transactional
+from jobs.replay_inputs import protocol_of, slots_of, transactional, with_early_ends
 from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
@@ -19,7 +19,7 @@ from replay.events.ended_logs import ENDED, with_ended_logs
 from replay.events.heard import HEARD, HEARD_UNTIL_US, with_heard
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
-from replay.events.untold import with_untold_leaderships
+from replay.events.untold import ADDED, with_untold_leaderships
 from replay.going_on.continued import additions
 from replay.going_on.news import UNTIL_US, first_news, reach_us, settled_until
 from replay.going_on.tail import is_later, tail_of
@@ -58,8 +58,9 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
             has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
         )
         # Brokers that are heard in what is new alone: of one that is not, whatever it leads is refused below.
-        landed = with_untold_leaderships({**landed, HEARD: with_heard(new, keep)[HEARD]}, keep)
-        landed = {name: rows for name, rows in landed.items() if name != HEARD}
+        heard = with_early_ends({**landed, HEARD: with_heard(new, keep)[HEARD]}, keep)
+        whole = with_untold_leaderships(heard, keep)
+        landed = {**landed, **{name: whole[name] for name in (LEADER_CHANGES.name, ADDED)}}
         until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, landed, stands, profile, keep)
         tail = _tail(landed, settled, profile, keep)
@@ -92,7 +93,7 @@ def _settled(until_us: int, landed: Landed, stands: Timelines, profile: Profile,
 def _tail(landed: Landed, settled: Settled, profile: Profile, keep: Keep) -> Landed:
     """What is replayed."""
     few = tail_of(landed, settled.since_us, has_transactions=profile.has_transactions)
-    tail = with_ended_logs(_with_kept_requests(few, keep), keep)
+    tail = with_ended_logs(with_early_ends(_with_kept_requests(few, keep), keep), keep)
     _require_plain(tail, settled)
     return tail
 

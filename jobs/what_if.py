@@ -20,7 +20,7 @@ from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_table
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import profile_of, slots_of, with_early_ends
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
@@ -78,7 +78,7 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
     told = landed_events(warehouse, cluster_id)
     ahead = clocks_ahead(told)
     with keeping() as keep:
-        landed = with_untold_leaderships(on_one_clock(told, ahead), keep)
+        landed = with_untold_leaderships(with_early_ends(on_one_clock(told, ahead), keep), keep)
         assigned = keep(assignments(landed))
         spoken = profile_of(landed, assigned)
         changed = spoken.with_changes(**otherwise.profile_changes)

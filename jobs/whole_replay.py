@@ -12,7 +12,7 @@ from jobs.clocks import clocks_ahead, say_whose_clock
 from jobs.hot_partitions import stretches_to_replay
 from jobs.new_rows import Landed
 from jobs.progress import step
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import profile_of, slots_of, with_early_ends
 from jobs.session import describe
 from replay.assignment import assignments
 from replay.clocks.ahead import Ahead
@@ -55,7 +55,8 @@ def whole_replay(told: Landed, keep: Keep) -> Replay:
     landed = on_one_clock(told, ahead)
     with step("look at the events") as looking:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
-        landed = with_ended_logs(with_untold_leaderships(with_heard(landed, keep), keep), keep)
+        landed = with_untold_leaderships(with_early_ends(with_heard(landed, keep), keep), keep)
+        landed = with_ended_logs(landed, keep)
         assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned).with_changes(has_clocks_apart=bool(ahead))
         cut = stretches_to_replay(landed, profile, assigned)

@@ -12,11 +12,13 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import profile_of, slots_of, with_early_ends
 from replay.assignment import assignments
-from replay.events.ended_logs import ends_in_silence
+from replay.events.ended_logs import ENDED, ends_in_silence
 from replay.events.heard import AT_US, HEARD_UNTIL_US
+from replay.events.unlogged_epochs import EARLY_ENDS
 from replay.events.untold import ADDED, with_untold_leaderships
+from replay.keep import as_it_is
 from replay.timelines import reconstruct
 from schemas import columns as C
 from schemas import tables as T
@@ -90,6 +92,21 @@ def test_a_leadership_after_all_lines_of_its_leader_is_made_up(spark: SparkSessi
     columns = (C.PARTITION, C.LEADER_EPOCH, C.BROKER_ID, C.LEADER_ID, C.CHANGE_KIND)
     found = [tuple(row) for row in made.select(*columns).orderBy(*columns).collect()]
     assert found == [(0, 20, 1, 2, FOLLOWS), (0, 40, 1, 1, LEADS)]
+
+
+def test_where_no_log_ends_early_nothing_is_looked_for(spark: SparkSession) -> None:
+    """As in most deliveries: 3 ends three seconds before 2, and a broker without a request log with its last line."""
+    changes = [(0, 1, 2, 2, [2, 3]), (0, 60, 3, 3, [2, 3]), (1, 98, 4, 2, [2, 4])]
+    landed = tables(spark, changes)
+    requests = landed[T.FETCH_EVENTS.name]
+    none = with_early_ends({**landed, T.FETCH_EVENTS.name: requests.where("broker_id <> 1")}, as_it_is)
+    some = with_early_ends(landed, as_it_is)
+
+    assert (none[EARLY_ENDS].isEmpty(), none[ENDED].isEmpty(), none[ENDED].columns) == (
+        True, True, ends_in_silence(landed).columns,
+    )  # fmt: skip
+    assert [row[C.BROKER_ID] for row in some[EARLY_ENDS].collect()] == [1]
+    assert ENDED not in some
 
 
 def without_the_end(capture: Path, into: Path, broker: int, until: str) -> Path:

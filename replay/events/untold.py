@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.events.unlogged_epochs import WROTE_UNTIL_US, epochs_after_lines, last_lines
+from replay.events.unlogged_epochs import END_US, WROTE_UNTIL_US, early_ends, epochs_after_lines
 from replay.keep import Keep, as_it_is
 from schemas import columns as C
 from schemas import tables as T
@@ -32,9 +32,9 @@ def with_untold_leaderships(landed: Mapping[str, DataFrame], keep: Keep = as_it_
     if ADDED in landed:
         return landed
     changes, metadata = landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]
-    wrote = keep(last_lines(landed), is_small=True)
-    after = keep(epochs_after_lines(landed, wrote), is_small=True)
-    by_others = _named_by_others(changes, metadata, after, wrote)
+    early = early_ends(landed)
+    after = epochs_after_lines(landed, early)
+    by_others = _named_by_others(changes, metadata, after, early)
     made = keep(_untold(metadata, changes, after).unionByName(by_others), is_small=True)
     return {**landed, T.LEADER_CHANGES.name: changes.unionByName(made), ADDED: made}
 
@@ -60,7 +60,7 @@ def _untold(metadata: DataFrame, changes: DataFrame, after: DataFrame) -> DataFr
     return T.LEADER_CHANGES.conform(each.withColumn(C.CHANGE_KIND, kind))
 
 
-def _named_by_others(changes: DataFrame, metadata: DataFrame, after: DataFrame, wrote: DataFrame) -> DataFrame:
+def _named_by_others(changes: DataFrame, metadata: DataFrame, after: DataFrame, early: DataFrame) -> DataFrame:
     """One row per replica and epoch of which no record tells, and whose leader wrote no line: followers' lines name it.
 
     It begins with the first of them. What its ISR comes to nobody tells. Nor does anybody tell that such a leader
@@ -80,9 +80,9 @@ def _named_by_others(changes: DataFrame, metadata: DataFrame, after: DataFrame, 
     led = silent.withColumns({C.BROKER_ID: F.col(C.LEADER_ID), C.CHANGE_KIND: F.lit(ChangeKind.BECOME_LEADER.value)})
     others = silent.select(*C.PARTITION_KEY, F.col(C.LEADER_ID).alias(C.BROKER_ID)).distinct()
     each_other = epochs.join(F.broadcast(others), C.on_partition()).where(F.col(C.LEADER_ID) != F.col(C.BROKER_ID))
-    told_until = each_other.join(F.broadcast(wrote), [str(C.CLUSTER_ID), str(C.BROKER_ID)], "left")
+    told_until = each_other.join(F.broadcast(early), [str(C.CLUSTER_ID), str(C.BROKER_ID)], "left")
     is_since = F.unix_micros(F.col("first")[C.EVENT_TIME]) > F.coalesce(WROTE_UNTIL_US, F.lit(0))
-    followed = told_until.where(is_since).drop(WROTE_UNTIL_US)
+    followed = told_until.where(is_since).drop(WROTE_UNTIL_US, END_US)
     follows = followed.withColumn(C.CHANGE_KIND, F.lit(ChangeKind.BECOME_FOLLOWER.value))
     each = led.unionByName(follows).select("*", "first.*")
     told = each.withColumns({C.PARTITION_EPOCH: F.lit(C.UNKNOWN_EPOCH), C.REPLICAS: F.col("asked")[C.REPLICAS]})

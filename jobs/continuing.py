@@ -60,7 +60,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         # Brokers that are heard in what is new alone: of one that is not, whatever it leads is refused below.
         heard = with_early_ends({**landed, HEARD: with_heard(new, keep)[HEARD]}, keep)
         whole = with_untold_leaderships(heard, keep)
-        landed = {**landed, **{name: whole[name] for name in (LEADER_CHANGES.name, ADDED)}}
+        landed = {**landed, **{name: whole[name] for name in (LEADER_CHANGES.name, ADDED, ENDED) if name in whole}}
         until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, landed, stands, profile, keep)
         tail = _tail(landed, settled, profile, keep)
@@ -93,7 +93,7 @@ def _settled(until_us: int, landed: Landed, stands: Timelines, profile: Profile,
 def _tail(landed: Landed, settled: Settled, profile: Profile, keep: Keep) -> Landed:
     """What is replayed."""
     few = tail_of(landed, settled.since_us, has_transactions=profile.has_transactions)
-    tail = with_ended_logs(with_early_ends(_with_kept_requests(few, keep), keep), keep)
+    tail = with_ended_logs(_with_kept_requests(few, keep), keep)
     _require_plain(tail, settled)
     return tail
 

@@ -62,13 +62,16 @@ def second(of: str) -> Column:
 
 
 def test_a_leader_whose_log_ended_was_asked_on(spark: SparkSession) -> None:
-    """Until another one leads, if not so soon that it may have died; and if others are in its ISR."""
+    """Until another one leads, if not so soon that it may have died; and if others are in its ISR.
+
+    One that has begun to lead three seconds ago was not asked yet.
+    """
     both, alone = [1, 2], [1]
     landed = tables(
         spark,
         [
             (0, 1, 1, 1, both), (1, 1, 1, 1, alone), (2, 1, 1, 1, both), (2, 25, 2, 2, both), (3, 1, 1, 1, both),
-            (3, 60, 2, 2, both), (4, 1, 2, 2, both), (5, 1, 3, 3, [3, 2]),
+            (3, 60, 2, 2, both), (4, 1, 2, 2, both), (5, 1, 3, 3, [3, 2]), (6, 97, 1, 1, both),
         ],
     )  # fmt: skip
 

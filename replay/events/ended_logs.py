@@ -43,7 +43,8 @@ def ends_in_silence(landed: Mapping[str, DataFrame]) -> DataFrame:
         return landed[ENDED]
     known = _led(landed).join(F.broadcast(_ended(landed)), [str(c) for c in _BROKER])
     timed = with_times(known, landed).withColumn(AT_US, F.coalesce(NEXT_US, _END_US))
-    went_on_us = F.col(AT_US) - F.col(HEARD_UNTIL_US)
+    # One that was silent and has just taken its role, or changed its ISR, is there: nobody has asked it yet.
+    went_on_us = F.col(AT_US) - F.greatest(HEARD_UNTIL_US, F.unix_micros(C.EVENT_TIME))
     of_late = timed.where(went_on_us > ASKED_WITHIN_US)
     is_longer = F.coalesce(F.col("next_leo") > F.col("known_leo"), F.lit(False))
     lived = F.col(NEXT_US).isNull() | (went_on_us > F.col(REPLACED_WITHIN_US)) | is_longer

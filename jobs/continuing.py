@@ -8,9 +8,10 @@ from pyspark.sql import functions as F
 
 from jobs.at_once import at_once
 from jobs.clocks import clocks_ahead
+from jobs.ended_logs import with_early_ends
 from jobs.keeping import short_plans
 from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
-from jobs.replay_inputs import protocol_of, slots_of, transactional, with_early_ends
+from jobs.replay_inputs import protocol_of, slots_of, transactional
 from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay

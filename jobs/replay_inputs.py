@@ -10,15 +10,13 @@ from pyspark.sql import functions as F
 from jobs.at_once import at_once
 from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
-from replay.events.ended_logs import ENDED, ends_in_silence
+from replay.events.ended_logs import ends_in_silence
 from replay.events.leaderships import leaderships, roles_with_loads
 from replay.events.requested import requests_of_controllers
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
 from replay.events.tenures import tenure_facts
-from replay.events.unlogged_epochs import EARLY_ENDS, early_ends
 from replay.events.untold import with_untold_leaderships
-from replay.keep import Keep
 from replay.profile import Profile, profile_for
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
@@ -26,15 +24,6 @@ from sources.broker_settings import KAFKA_VERSION
 
 PROTOCOL = ("metadata.version", "inter.broker.protocol.version")
 LAG_TIME = "replica.lag.time.max.ms"
-
-
-def with_early_ends(landed: Mapping[str, DataFrame], keep: Keep) -> Mapping[str, DataFrame]:
-    """The tables, and whose logs ended before others' (`unlogged_epochs.early_ends`): in most deliveries nobody's."""
-    early = keep(early_ends(landed), is_small=True)
-    if not early.isEmpty():
-        return {**landed, EARLY_ENDS: early}
-    none = {**landed, EARLY_ENDS: early.limit(0)}
-    return {**none, ENDED: ends_in_silence(none).limit(0)}
 
 
 def slots_of(assigned: DataFrame) -> int:

@@ -15,12 +15,13 @@ from jobs.clocks import clocks_ahead
 from jobs.command import EVERY_CLUSTER, debug_option, options, run
 from jobs.continuing import written_timelines
 from jobs.deliveries import landed_clusters, landed_events
+from jobs.ended_logs import with_early_ends
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_table
-from jobs.replay_inputs import profile_of, slots_of, with_early_ends
+from jobs.replay_inputs import profile_of, slots_of
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments

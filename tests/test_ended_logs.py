@@ -11,8 +11,9 @@ import pytest
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from jobs.ended_logs import say_whose_logs_ended, with_early_ends
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of, with_early_ends
+from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
 from replay.events.ended_logs import ENDED, ends_in_silence
 from replay.events.heard import AT_US, HEARD_UNTIL_US
@@ -77,6 +78,17 @@ def test_a_leader_whose_log_ended_was_asked_on(spark: SparkSession) -> None:
 
     found = ends_in_silence(landed).select(C.PARTITION, C.LEADER_EPOCH, second(HEARD_UNTIL_US), second(AT_US))
     assert [tuple(row) for row in found.orderBy(C.PARTITION).collect()] == [(0, 1, 10.0, 100.0), (3, 1, 10.0, 60.0)]
+
+
+def test_it_is_said_whose_log_ended(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:
+    """Of how many partitions, and since when."""
+    changes = [(0, 1, 1, 1, [1, 2]), (1, 1, 1, 1, [1, 2]), (2, 1, 2, 2, [1, 2])]
+    say_whose_logs_ended(ends_in_silence(tables(spark, changes)))
+
+    told = (
+        "the request log of broker 1 ends at 2026-11-21 10:00:10 UTC, bounded from there: 2 partitions that it leads on"
+    )
+    assert capsys.readouterr().err.strip() == told
 
 
 def test_a_leadership_after_all_lines_of_its_leader_is_made_up(spark: SparkSession) -> None:

@@ -17,7 +17,7 @@ from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
 from replay.assignment import assignments, outsiders
 from replay.events.ended_logs import ENDED, with_ended_logs
-from replay.events.heard import HEARD, HEARD_UNTIL_US, with_heard
+from replay.events.heard import HEARD, HEARD_UNTIL_US, heard, with_heard
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
 from replay.events.untold import ADDED, with_untold_leaderships
@@ -59,8 +59,8 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
             has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
         )
         # Brokers that are heard in what is new alone: of one that is not, whatever it leads is refused below.
-        heard = with_early_ends({**landed, HEARD: with_heard(new, keep)[HEARD]}, keep)
-        whole = with_untold_leaderships(heard, keep)
+        of_news = with_early_ends({**landed, HEARD: keep(heard(new), is_small=True)}, keep)
+        whole = with_untold_leaderships(of_news, keep)
         landed = {**landed, **{name: whole[name] for name in (LEADER_CHANGES.name, ADDED, ENDED) if name in whole}}
         until_us = _moment(landed, new, stands, profile)
         settled = _settled(until_us, landed, stands, profile, keep)
@@ -132,7 +132,7 @@ def _require_plain(tail: Landed, settled: Settled) -> None:
     lost = gaps_across(tail[FETCH_EVENTS.name], settled.until_us)
     empty = [found.isEmpty for found in (untold_isrs(tail), silent, ended, lost)]
     asked = (lambda: not clocks_ahead(tail), *empty)
-    together, told, heard, goes_on, met = at_once(tail[FETCH_EVENTS.name].sparkSession)(lambda ask: ask(), asked)
+    together, told, in_requests, goes_on, met = at_once(tail[FETCH_EVENTS.name].sparkSession)(lambda ask: ask(), asked)
     require(together, "clocks are apart")
-    require(told and heard and goes_on, "silence or an inferred ISR reach far")
+    require(told and in_requests and goes_on, "silence or an inferred ISR reach far")
     require(met, "requests are missing across the moment")

@@ -9,15 +9,15 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.progress import say
+from replay.events.early_ends import EARLY_ENDS, early_ends
 from replay.events.ended_logs import ENDED, ends_in_silence
 from replay.events.heard import HEARD_UNTIL_US
-from replay.events.unlogged_epochs import EARLY_ENDS, early_ends
 from replay.keep import Keep
 from schemas import columns as C
 
 
 def with_early_ends(landed: Mapping[str, DataFrame], keep: Keep) -> Mapping[str, DataFrame]:
-    """The tables, and whose logs ended before others' (`unlogged_epochs.early_ends`): in most deliveries nobody's."""
+    """The tables, and whose logs ended before others' (`early_ends.early_ends`): in most deliveries nobody's."""
     early = keep(early_ends(landed), is_small=True)
     if not early.isEmpty():
         return {**landed, EARLY_ENDS: early}

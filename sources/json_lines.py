@@ -61,7 +61,7 @@ def unpacked(lines: DataFrame, is_of_log: Column) -> DataFrame:
         fields = F.when(is_of_log & bare.startswith("{"), F.from_json(bare, "map<string,string>"))
         taken = F.transform(F.array(fields), _line)  # of an argument all is computed once
         lines = lines.withColumn(
-            C.LINE_TEXT, F.coalesce(F.get(taken, F.lit(0)), F.when(text.rlike(_BY_RUNTIME), text), bare)
+            C.LINE_TEXT, F.coalesce(F.get(taken, F.lit(0)), F.when(is_other & text.rlike(_BY_RUNTIME), text), bare)
         )
     return lines
 

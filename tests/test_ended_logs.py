@@ -15,9 +15,9 @@ from jobs.ended_logs import say_whose_logs_ended, with_early_ends
 from jobs.keeping import keeping
 from jobs.replay_inputs import profile_of, slots_of
 from replay.assignment import assignments
+from replay.events.early_ends import EARLY_ENDS
 from replay.events.ended_logs import ENDED, ends_in_silence
 from replay.events.heard import AT_US, HEARD_UNTIL_US
-from replay.events.unlogged_epochs import EARLY_ENDS
 from replay.events.untold import ADDED, with_untold_leaderships
 from replay.keep import as_it_is
 from replay.timelines import reconstruct

@@ -69,6 +69,16 @@ def warehouse(spark: SparkSession, first_part: Path, tmp_path: Path) -> Warehous
     return Warehouse(spark, str(shutil.copytree(first_part, tmp_path / "lake")))
 
 
+def as_replayed_anew(warehouse: Warehouse) -> None:
+    """What stands is every row of every timeline that a replay of everything makes."""
+    gone_on = {table: comparable(warehouse.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
+    replay(warehouse, all_anew=True)
+
+    for table, two in gone_on.items():
+        one = comparable(warehouse.read(table), [CLUSTER])
+        assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
+
+
 @contextmanager
 def going_on(warehouse: Warehouse) -> Iterator[Replay]:
     """How a replay goes on."""
@@ -97,12 +107,7 @@ def test_what_is_gone_on_with_is_a_replay_of_everything(warehouse: Warehouse, fo
     """Every row of every timeline."""
     generate_cluster(warehouse, forms, cluster_id=CLUSTER, capture_id="second", part=Part(CUT, 1))
     replay(warehouse)
-    gone_on = {table: comparable(warehouse.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
-    replay(warehouse, all_anew=True)
-
-    for table, two in gone_on.items():
-        one = comparable(warehouse.read(table), [CLUSTER])
-        assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
+    as_replayed_anew(warehouse)
 
 
 @dataclass(frozen=True)
@@ -132,12 +137,7 @@ def test_logs_that_end_at_different_times_are_gone_on_with(spark: SparkSession, 
     with going_on(lake) as found:
         assert found.after is not None
     replay(lake)
-    gone_on = {table: comparable(lake.read(table), [CLUSTER]).localCheckpoint() for table in AFTER}
-    replay(lake, all_anew=True)
-
-    for table, two in gone_on.items():
-        one = comparable(lake.read(table), [CLUSTER])
-        assert (table.name, two.exceptAll(one).take(2), one.exceptAll(two).take(2)) == (table.name, [], [])
+    as_replayed_anew(lake)
 
 
 @pytest.mark.long

@@ -9,21 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay.events.early_ends import REQUESTS_END_US, early_ends
 from replay.events.epoch_times import NEXT_EPOCH, NEXT_US, REPLACED_WITHIN_US, with_times
-from replay.events.heard import ASKED_WITHIN_US, AT_US, HEARD_UNTIL_US, TO_US, heard
+from replay.events.heard import ASKED_WITHIN_US, AT_US, HEARD_UNTIL_US
 from replay.keep import Keep
 from replay.statements import is_of
-from replay.windows import FIRST, LAST
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import ChangeKind, StatementKind
 
 ENDED = "ended_logs"
 """Name under which tables bring `ends_in_silence`: asked for wherever silence is, and a plan of its own."""
-_END_US = "end_us"
 _BROKER = (C.CLUSTER_ID, C.BROKER_ID)
 _EPOCH = C.on_partition(C.LEADER_EPOCH)
 
@@ -41,8 +40,9 @@ def ends_in_silence(landed: Mapping[str, DataFrame]) -> DataFrame:
     """
     if ENDED in landed:
         return landed[ENDED]
-    known = _led(landed).join(F.broadcast(_ended(landed)), [str(c) for c in _BROKER])
-    timed = with_times(known, landed).withColumn(AT_US, F.coalesce(NEXT_US, _END_US))
+    ended = early_ends(landed).where(F.col(HEARD_UNTIL_US).isNotNull())
+    known = _led(landed).join(F.broadcast(ended), [str(c) for c in _BROKER])
+    timed = with_times(known, landed).withColumn(AT_US, F.coalesce(NEXT_US, REQUESTS_END_US))
     # One that was silent and has just taken its role, or changed its ISR, is there: nobody has asked it yet.
     went_on_us = F.col(AT_US) - F.greatest(HEARD_UNTIL_US, F.unix_micros(C.EVENT_TIME))
     of_late = timed.where(went_on_us > ASKED_WITHIN_US)
@@ -51,14 +51,6 @@ def ends_in_silence(landed: Mapping[str, DataFrame]) -> DataFrame:
     more = [F.broadcast(leos) for leos in (_logged_ends(landed, of_late), _ends_at_elections(landed))]
     told = of_late.join(more[0], _EPOCH, "left").join(more[1], C.on_partition(NEXT_EPOCH), "left").where(lived)
     return told.select(*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, C.EVENT_TIME, *C.LINE, HEARD_UNTIL_US, AT_US)
-
-
-def _ended(landed: Mapping[str, DataFrame]) -> DataFrame:
-    """One row per broker whose request log ended before another's: its last request, and `end_us`, the last of all."""
-    of_cluster = Window.partitionBy(C.CLUSTER_ID).rowsBetween(FIRST, LAST)
-    last = heard(landed).groupBy(*_BROKER).agg(F.max(TO_US).alias(HEARD_UNTIL_US))
-    ended = last.withColumn(_END_US, F.max(HEARD_UNTIL_US).over(of_cluster))
-    return ended.where(F.col(_END_US) - F.col(HEARD_UNTIL_US) > ASKED_WITHIN_US)
 
 
 def _led(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -68,6 +68,12 @@ def silent_moments(landed: Mapping[str, DataFrame]) -> DataFrame:
     return silent_changes(landed).select(*columns).unionByName(silent_batches(landed).select(*columns))
 
 
+def unheard_moments(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """The same, and one row per leader epoch that outlived its leader's request log (`ended_logs`)."""
+    within = silent_moments(landed)
+    return within.unionByName(ends_in_silence(landed).select(*within.columns))
+
+
 def with_heard_batches(landed: Mapping[str, DataFrame]) -> Mapping[str, DataFrame]:
     """Return the tables without the appends in silence.
 

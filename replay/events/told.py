@@ -12,10 +12,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.events.ended_logs import ends_in_silence
 from replay.events.heard import AT_US, HEARD_UNTIL_US, heard, in_silence
 from replay.events.leaderships import START_US
-from replay.events.silence import LINE_OF_LEADER, silent_moments
+from replay.events.silence import LINE_OF_LEADER, unheard_moments
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of, said
 from schemas import columns as C
 from schemas import tables as T
@@ -84,9 +83,7 @@ def silences(landed: Mapping[str, DataFrame], begun: DataFrame) -> DataFrame:
     """One row per moment from which on nothing is told of a leadership, so of no line; `begun` is `leaderships`."""
     columns = (*LINE_OF_LEADER, C.LEADER_EPOCH, AT_US)
     told = told_by_leaders(landed).select(*columns)
-    of_epoch = (*columns, HEARD_UNTIL_US)
-    moments = silent_moments(landed).select(*of_epoch).unionByName(ends_in_silence(landed).select(*of_epoch))
-    moments = moments.where(F.col(C.LEADER_EPOCH) >= 0)
+    moments = unheard_moments(landed).where(F.col(C.LEADER_EPOCH) >= 0)
     began = begun.select(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.LEADER_ID).alias(C.BROKER_ID), START_US)
     of_leadership = moments.join(began, C.on_partition(C.LEADER_EPOCH, C.BROKER_ID)).where(
         F.col(START_US) <= F.col(AT_US)

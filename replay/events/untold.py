@@ -13,7 +13,8 @@ from collections.abc import Mapping
 from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay.events.unlogged_epochs import END_US, WROTE_UNTIL_US, early_ends, epochs_after_lines
+from replay.events.early_ends import WROTE_UNTIL_US, early_ends
+from replay.events.unlogged_epochs import epochs_after_lines
 from replay.keep import Keep, as_it_is
 from schemas import columns as C
 from schemas import tables as T
@@ -80,9 +81,10 @@ def _named_by_others(changes: DataFrame, metadata: DataFrame, after: DataFrame, 
     led = silent.withColumns({C.BROKER_ID: F.col(C.LEADER_ID), C.CHANGE_KIND: F.lit(ChangeKind.BECOME_LEADER.value)})
     others = silent.select(*C.PARTITION_KEY, F.col(C.LEADER_ID).alias(C.BROKER_ID)).distinct()
     each_other = epochs.join(F.broadcast(others), C.on_partition()).where(F.col(C.LEADER_ID) != F.col(C.BROKER_ID))
-    told_until = each_other.join(F.broadcast(early), [str(C.CLUSTER_ID), str(C.BROKER_ID)], "left")
+    wrote = early.select(C.CLUSTER_ID, C.BROKER_ID, WROTE_UNTIL_US)
+    told_until = each_other.join(F.broadcast(wrote), [str(C.CLUSTER_ID), str(C.BROKER_ID)], "left")
     is_since = F.unix_micros(F.col("first")[C.EVENT_TIME]) > F.coalesce(WROTE_UNTIL_US, F.lit(0))
-    followed = told_until.where(is_since).drop(WROTE_UNTIL_US, END_US)
+    followed = told_until.where(is_since).drop(WROTE_UNTIL_US)
     follows = followed.withColumn(C.CHANGE_KIND, F.lit(ChangeKind.BECOME_FOLLOWER.value))
     each = led.unionByName(follows).select("*", "first.*")
     told = each.withColumns({C.PARTITION_EPOCH: F.lit(C.UNKNOWN_EPOCH), C.REPLICAS: F.col("asked")[C.REPLICAS]})

@@ -7,14 +7,12 @@ what is bounded is all in one stretch: the first, or the last.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from replay.events.ended_logs import ends_in_silence
 from replay.events.heard import AT_US
-from replay.events.silence import silent_moments
+from replay.events.silence import unheard_moments
 from replay.events.told import told_by_leaders
 from replay.stretches.requests import SECOND_US
 from schemas import columns as C
@@ -26,8 +24,7 @@ def silent_within(landed: Mapping[str, DataFrame], counts: DataFrame) -> DataFra
     `counts` is `hot.request_counts`.
     """
     columns = (*C.PARTITION_KEY, AT_US)
-    silent = (silent_moments(landed), ends_in_silence(landed), told_by_leaders(landed))
-    moments = reduce(DataFrame.unionByName, [of.select(*columns) for of in silent])
+    moments = unheard_moments(landed).select(*columns).unionByName(told_by_leaders(landed).select(*columns))
     asked = F.broadcast(counts.select(*C.PARTITION_KEY, "first", "last"))
     is_within = F.col(AT_US).between(F.col("first") * SECOND_US, (F.col("last") + 1) * SECOND_US)
     return moments.join(asked, C.on_partition()).where(is_within).select(*C.PARTITION_KEY).distinct()

@@ -35,6 +35,20 @@ append 1                               | 1:5  2:3  hw 3
 2 fetches at 3, at once                | 1:5  2:3  hw 3
 2 fetches at 5, at once                | 1:5  2:5  hw 5
 """
+DEPOSED = """# 2 leads epoch 1 right after a cut, and 1, who has not heard of it, takes records that last no time.
+1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0
+append 3                               | 1:3  2:?  hw 0
+2 fetches at 3, at once                | 1:3  2:3  hw 3
+time +20000 ms                         | hw 3
+2 is elected epoch 1, 1 not told       | 2:3  1:?  hw 0
+append 2, at 1                         | 2:3  1:?  hw 0  replica 1: leo 5 hw 3
+append 1                               | 2:4  1:?  hw 0
+tell 1                                 | 2:4  1:?  hw 0  replica 1: leo 5 hw 3
+1 fetches at 5                         | 2:4  1:?  hw 0  diverges 0 at 3  lost 1: 3 to 5
+1 fetches at 3                         | 2:4  1:3  hw 3  replica 1: leo 4 hw 0
+time +40000 ms                         | hw 3
+1 fetches at 4                         | 2:4  1:4  hw 4
+"""
 LOGGED, LOST = "logged", "lost"
 
 
@@ -46,8 +60,8 @@ def quiet() -> list[Story]:
 
 
 def drawn() -> list[History | Story]:
-    """Twenty histories with faults of all kinds, under all protocols; and stories of two deliveries."""
-    return [*map(history, range(20)), *[each.story for each in all_of_them()], *quiet()]
+    """Twenty histories with faults of all kinds, under all protocols; and stories, most of them of two deliveries."""
+    return [*map(history, range(20)), *[each.story for each in all_of_them()], *quiet(), tell("deposed", DEPOSED)]
 
 
 def cuts() -> dict[str, datetime]:

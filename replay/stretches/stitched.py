@@ -14,9 +14,9 @@ from replay.partitions import of_partitions
 from replay.states.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
 from replay.stretches.cut import FROM_US, UNTIL_US
 from replay.stretches.requests import STRETCH
-from replay.stretches.terms import FIRST_OWN, TERM, Terms, own, term
+from replay.stretches.terms import FIRST_OWN, TERM, Terms, epoch_of, own, term
 from replay.timelines import Timelines
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, NOW, following
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 
@@ -58,21 +58,24 @@ def _renumbered(rows: DataFrame) -> DataFrame:
 
 
 def _until(replicas: DataFrame) -> DataFrame:
-    """One row per replica, stretch and leadership: `next`, when the replica's first state of a later stretch begins.
+    """One row per replica, stretch and leadership: `next`, when the replica's last state of a stretch there ends.
 
-    First by leadership, and not by time: a leader that was deposed may have been the last to know.
+    By leadership first, and not by time: a leader that was deposed may have been the last to know. As in one piece
+    (`replica_rows.replica_timeline`), where the next state begins, or the next leader epoch's first, if that is sooner.
     """
     replica: list[str] = C.on_partition(C.REPLICA_ID)
-    along = Window.partitionBy(*replica).orderBy(STRETCH)
-    begins = replicas.where(F.col(FIRST_OWN).isNotNull()).groupBy(*replica, STRETCH)
-    first = begins.agg(F.min(F.struct(TERM, FIRST_OWN)).alias("first"))
-    later = first.select(*replica, STRETCH, F.lead("first").over(along)[FIRST_OWN].alias("next"))
+    order = (STRETCH, TERM)
+    begins = replicas.where(F.col(FIRST_OWN).isNotNull()).withColumn("epoch", epoch_of(TERM))
+    before = F.lag("epoch").over(Window.partitionBy(*replica).orderBy(*order))
+    began = begins.withColumn("began", F.when(~before.eqNullSafe(F.col("epoch")), F.col(FIRST_OWN)))
+    ahead = F.least(*[following(it, replica, order) for it in (FIRST_OWN, "began")])
+    later = began.select(*replica, *order, ahead.alias("next"))
     # A row for each there is: what finds none is no part of a stretch.
-    return replicas.select(*replica, STRETCH, TERM).join(later, [*replica, STRETCH], "left")
+    return replicas.select(*replica, *order).join(later, [*replica, *order], "left")
 
 
 def _lasting(rows: DataFrame) -> DataFrame:
-    """Return the replicas' states, the last one of each stretch until the first one of a later stretch."""
+    """Return the replicas' states, the last one of each stretch until what follows it in a later stretch."""
     is_last = F.col(C.VALID_TO).isNull() | (F.unix_micros(C.VALID_TO) > F.col(UNTIL_US))
     ends = F.when(F.col(STRETCH).isNotNull() & is_last, F.col("next")).otherwise(F.col(C.VALID_TO))
     return rows.withColumn(C.VALID_TO, ends)

@@ -20,6 +20,7 @@ from schemas import columns as C
 
 TERM = "term"
 """bigint: a leadership as a number that rises from one to the next: leader epoch and incarnation."""
+_INCARNATION_BITS = 20
 BOUNDS = {FROM_US: "begins", UNTIL_US: "ends"}
 """Between which a stretch has its own rows, and what the last state up to each is called."""
 FIRST_OWN = "first_own"
@@ -67,7 +68,12 @@ def _up_to(bound: str) -> Column:
 
 def term() -> Column:
     """Return `TERM` of a row of a timeline."""
-    return F.shiftleft(F.col(C.LEADER_EPOCH).cast("bigint"), 20) + incarnation_of(C.EVENT_SEQ)
+    return F.shiftleft(F.col(C.LEADER_EPOCH).cast("bigint"), _INCARNATION_BITS) + incarnation_of(C.EVENT_SEQ)
+
+
+def epoch_of(term: str) -> Column:
+    """Return the leader epoch of a `TERM`."""
+    return F.shiftright(F.col(term), _INCARNATION_BITS)
 
 
 def timed(rows: DataFrame, cut: DataFrame, time: str) -> DataFrame:

@@ -11,6 +11,7 @@ from replay import names as N
 from replay.event_types import event
 from replay.events.acceptance import ACCEPTED, CLEAN, DIVERGED, DIVERGING, PARKED
 from replay.events.batch_starts import with_recorded_offset
+from replay.events.held_up import appends_held_up, fetches_held_up
 from replay.events.overtaken import without_overtaken
 from replay.events.shape import shaped
 from replay.profile import Profile
@@ -47,7 +48,7 @@ def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     # What only a dump tells has the batch's own time; its `local_time_us` is how far that may be off, not work.
     by_request = F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
     return shaped(
-        landed[T.PRODUCE_EVENTS.name].where(appended),
+        appends_held_up(landed[T.PRODUCE_EVENTS.name].where(appended), landed[T.BROKER_STATEMENTS.name]),
         event(EventType.APPEND),
         **{
             N.EVENT_US: F.when(by_request, _handled_us(APPENDS_AFTER)).otherwise(F.unix_micros(C.EVENT_TIME)),
@@ -66,8 +67,9 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     is_recorded = F.lit(profile.records_divergence) & is_diverging & ~is_parked
     believed = _is_of_stated_epoch(profile)
     of_followers = without_overtaken(landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0))
+    in_time = fetches_held_up(of_followers, landed[T.BROKER_STATEMENTS.name])
     return shaped(
-        with_recorded_offset(of_followers, landed, profile),
+        with_recorded_offset(in_time, landed, profile),
         event(EventType.FETCH),
         **{
             C.LEADER_EPOCH: F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH)),

@@ -15,29 +15,29 @@ from sources.synthetic.forms import Forms
 from sources.synthetic.requests import each_fetch
 from sources.synthetic.rounds import broker_at, high_watermark, rounds
 
-_STATEMENT = ("kind", "us", "broker", "replica", "from", "to")
+_STATEMENT = ("kind", "us", "broker", "replica", "from", "to", "leo")
 
 
 def truth(spark: SparkSession, forms: Forms) -> DataFrame:
-    """One row per statement: kind, ts (ms), broker, topic, partition, epoch, replica, from, to."""
+    """One row per statement: kind, ts (ms), broker, topic, partition, epoch, replica, from, to, leo."""
     lived, begun = rounds(spark, forms), epochs(spark, forms)
     told = _of_appends(lived, forms)
     for more in (_of_fetches(lived, forms), _of_epochs(begun, forms), _of_shrinks(lived, forms)):
         told = told.unionByName(more)
     return told.select(
         "kind", F.call_function("div", F.col("us"), F.lit(1000)).alias("ts"), "broker", F.lit(TOPIC).alias("topic"),
-        F.col(N.P).alias("partition"), F.col(N.E).alias("epoch"), "replica", "from", "to",
+        F.col(N.P).alias("partition"), F.col(N.E).alias("epoch"), "replica", "from", "to", "leo",
     )  # fmt: skip
 
 
 def _said(kind: str, us: Column, broker: Column, to: Column, **more: Column) -> Column:
     """Return a statement; `when` says where there is one."""
-    told = {"replica": F.lit(None), "from": F.lit(None), **more}
+    told = {"replica": F.lit(None), "from": F.lit(None), "leo": F.lit(None), **more}
     when = told.pop("when", F.lit(True))
     statement = F.struct(
         F.lit(kind).alias("kind"), us.alias("us"), broker.alias("broker"),
         told["replica"].cast("int").alias("replica"), told["from"].cast("bigint").alias("from"),
-        to.cast("bigint").alias("to"),
+        to.cast("bigint").alias("to"), told["leo"].cast("bigint").alias("leo"),
     )  # fmt: skip
     return F.when(when, statement)
 
@@ -84,8 +84,8 @@ def _of_epochs(begun: DataFrame, forms: Forms) -> DataFrame:
     alone = turn_us(forms, forms.scenario.replicas)
     return _each(
         taken,
-        _said("become_leader", F.col(N.US), broker, hw, when=leads),
-        _said("become_follower", F.col(N.US), broker, hw, when=~leads),
+        _said("become_leader", F.col(N.US), broker, hw, when=leads, leo=leo),
+        _said("become_follower", F.col(N.US), broker, hw, when=~leads, leo=leo),
         _said("append", alone, broker, F.col(N.LEO) + F.col(N.LOSES), when=leads & (F.col(N.LOSES) > 0)),
         _said("truncate", cut_us, broker, hw, when=is_longer, **{"from": leo}),
     )

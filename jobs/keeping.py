@@ -26,12 +26,13 @@ HOW = "spark.tidegauge.keep"
 """Setting of what is done with large stages: `persist` (the default), or `checkpoint`, which also cuts the plan off.
 
 Each step of a plan is analysed, and described to listeners, with all that is below it: with few rows that is half
-of the time, with many stages most of the heap. A local checkpoint dies with its executor, so it is for a session of
-one machine; there small stages are always cut off."""
+of the time, with many stages most of the heap: a driver of 1 GB had no room for it. Small stages are always cut off."""
 
-ON_DISK, IN_MEMORY = StorageLevel.DISK_ONLY, StorageLevel.MEMORY_AND_DISK_DESER
-"""Where a stage is kept, a large one on disk: in a heap that such fill, Java looks for room a sixth of the time and
-more, and sorts have less of it (docs/adr/0010)."""
+ON_DISK = StorageLevel.DISK_ONLY
+"""Where a large stage is kept: in a heap that such fill, Java looks for room a sixth of the time and more, and sorts
+have less of it (docs/adr/0010)."""
+ONCE, TWICE = StorageLevel.MEMORY_AND_DISK, StorageLevel.MEMORY_AND_DISK_2
+"""Where a stage is that was cut off. A local checkpoint dies with its executor: on a cluster another one has it too."""
 
 FEW_ROWS = frozenset(
     table.name
@@ -44,17 +45,16 @@ FEW_ROWS = frozenset(
 def short_plans(spark: SparkSession) -> Iterator[None]:
     """Large stages that are kept meanwhile are cut off from their plans, too: what is replayed has few rows."""
     before = spark.conf.get(HOW, None)
-    if str(spark.conf.get("spark.master", "")).startswith("local"):
-        spark.conf.set(HOW, "checkpoint")
+    spark.conf.set(HOW, "checkpoint")
     try:
         yield
     finally:
         spark.conf.unset(HOW) if before is None else spark.conf.set(HOW, before)
 
 
-def is_of_one_machine(stage: DataFrame) -> bool:
-    """Whether no executor can be lost without the driver."""
-    return str(stage.sparkSession.conf.get("spark.master", "")).startswith("local")
+def level_of(spark: SparkSession) -> StorageLevel:
+    """Where stages that were cut off are: once where no executor can be lost without the driver."""
+    return ONCE if str(spark.conf.get("spark.master", "")).startswith("local") else TWICE
 
 
 def with_few_kept(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, DataFrame]:
@@ -80,19 +80,16 @@ def keeping() -> Iterator[Keep]:
 
     def without_its_plan(stage: DataFrame) -> DataFrame:
         # Kept when it is first read; what is above it knows nothing of the plan below.
-        cut.append(stage.localCheckpoint(eager=False))
+        cut.append(stage.localCheckpoint(eager=False, storageLevel=level_of(stage.sparkSession)))
         return cut[-1]
 
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
-        if not is_small:
-            return kept_as_it_is(stage, ON_DISK)
-        with few_tasks(stage.sparkSession, tasks_of_few(stage.sparkSession)):  # it is planned now
-            return without_its_plan(stage) if is_of_one_machine(stage) else kept_as_it_is(stage, IN_MEMORY)
-
-    def kept_as_it_is(stage: DataFrame, level: StorageLevel) -> DataFrame:
+        if is_small:
+            with few_tasks(stage.sparkSession, tasks_of_few(stage.sparkSession)):  # it is planned now
+                return without_its_plan(stage)
         if stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
             return without_its_plan(stage)
-        kept.append(stage.persist(level))
+        kept.append(stage.persist(ON_DISK))
         return kept[-1]
 
     try:

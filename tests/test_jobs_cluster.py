@@ -18,6 +18,7 @@ import pytest
 from deltalake import DeltaTable
 
 ROOT = Path(__file__).parent.parent
+JOBS = ROOT / "jobs"
 SPARK = Path(pyspark.__file__).parent
 LOOPBACK = "127.0.0.1"
 
@@ -80,13 +81,13 @@ def master(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield address
 
 
-def submit(folder: Path, master: str, job: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run a job of the archive on the cluster."""
+def submit(folder: Path, master: str, job: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a script on the cluster, with the archive."""
     made = subprocess.run(
         ["make", "zip", f"PYTHON={sys.executable}", f"DIST={folder}"],
         cwd=ROOT, check=True, capture_output=True, text=True,
     )  # fmt: skip
-    script = shutil.copy(ROOT / "jobs" / job, folder)
+    script = shutil.copy(job, folder)
     settings = {
         "spark.driver.host": LOOPBACK, "spark.driver.bindAddress": LOOPBACK, "spark.executor.memory": "600m",
         "spark.sql.shuffle.partitions": "4", "spark.log.level": "ERROR", "spark.ui.enabled": "false",
@@ -108,9 +109,9 @@ def test_events_are_generated_and_replayed_on_two_workers(master: str, tmp_path:
     """Both jobs end with 0, both workers had tasks, and the timelines are there."""
     lake = str(tmp_path / "lake")
     landed = submit(
-        tmp_path, master, "generate_events.py", "--events", "3000", "--partitions", "8", "--warehouse", lake
+        tmp_path, master, JOBS / "generate_events.py", "--events", "3000", "--partitions", "8", "--warehouse", lake
     )
-    replayed = submit(tmp_path, master, "reconstruct_timelines.py", "--warehouse", lake)
+    replayed = submit(tmp_path, master, JOBS / "reconstruct_timelines.py", "--warehouse", lake)
     told = "".join(log.read_text(encoding="utf-8") for log in (tmp_path / "events").iterdir())
 
     assert landed.returncode == 0, landed.stdout + landed.stderr
@@ -120,3 +121,11 @@ def test_events_are_generated_and_replayed_on_two_workers(master: str, tmp_path:
     begins = 8  # one epoch of one leader each
     assert DeltaTable(f"{lake}/leader_timeline").count() == events + begins
     assert DeltaTable(f"{lake}/replica_timeline").count() > events
+
+
+def test_an_executor_may_die(master: str, tmp_path: Path) -> None:
+    """What is kept and cut off from its plan is at another one, too: nothing could make it again."""
+    ended = submit(tmp_path, master, ROOT / "tests" / "losing_an_executor.py")
+
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    assert ended.stdout.splitlines()[-1] == "1000 of 2 executors, 1000 of 1"

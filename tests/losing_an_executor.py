@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 
 from pyspark.sql import SparkSession
 
@@ -20,13 +21,13 @@ def executors(spark: SparkSession) -> list[int]:
 
 
 def main() -> None:
-    """Print how many rows the stage had before and after."""
+    """Say how many rows the stage had before and after."""
     spark = spark_session("losing an executor", warehouse=None)
     with keeping() as keep:
         stage = keep(spark.range(1000).repartition(4), is_small=True)
         before, (first, *others) = stage.count(), executors(spark)
         os.kill(first, signal.SIGKILL)
-        print(f"{before} of {1 + len(others)} executors, {stage.count()} of {len(others)}")
+        sys.stdout.write(f"{before} of {1 + len(others)} executors, {stage.count()} of {len(others)}\n")
 
 
 if __name__ == "__main__":

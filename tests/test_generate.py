@@ -34,7 +34,7 @@ SCENARIOS = Path(__file__).parent.parent / "examples" / "scenarios"
 @pytest.mark.long
 @pytest.mark.parametrize(("name", "kinds", "cuts"), [("everything", 5, 4), ("steady", 4, 0)])
 def test_the_engine_agrees_with_the_truth(spark: SparkSession, name: str, kinds: int, cuts: int) -> None:
-    """Every HW step, remote LEO, follower's HW, append and truncation, of a cluster with all faults or none, and not one more.
+    """Every HW step, remote LEO, follower's HW, append and truncation, with all faults or none, and not one more.
 
     With none, the engine leaves out what only a replica outside the ISR needs.
     """

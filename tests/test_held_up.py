@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from replay.events.held_up import HELD_UP_US
 from replay.events.requests import APPENDS_AFTER, FETCHES_AFTER
 from schemas import tables as T
 from tests.rebuilt import Answers, Logs, asked, logs_of
@@ -77,7 +78,7 @@ def lengthened(name: str, row: Row) -> Row:
     request, share = (FETCH, FETCHES_AFTER) if name.startswith("fetch") else (APPEND, APPENDS_AFTER)
     if any(row.get(column) != value for column, value in request.items()):
         return row
-    before = LONG * share if name.endswith("_done") else LONG
+    before = timedelta(microseconds=HELD_UP_US) * share if name.endswith("_done") else LONG
     return row | {
         "event_time": row["event_time"] - before,
         "response_time": row["response_time"] + LONG - before,

@@ -11,7 +11,7 @@ from replay import names as N
 from replay.event_types import event
 from replay.events.acceptance import ACCEPTED, CLEAN, DIVERGED, DIVERGING, PARKED
 from replay.events.batch_starts import with_recorded_offset
-from replay.events.held_up import appends_held_up, fetches_held_up
+from replay.events.held_up import HELD_UP_US, appends_held_up, fetches_held_up
 from replay.events.overtaken import without_overtaken
 from replay.events.shape import shaped
 from replay.profile import Profile
@@ -26,8 +26,12 @@ the brokers' own times (99 % within 6.3 ms; with none 6.6 ms, with a half 10.7 m
 
 
 def _handled_us(share: float) -> Column:
-    """Return when the leader did it, microseconds since the epoch: after a share of the time it worked on it."""
-    return F.unix_micros(C.EVENT_TIME) + (F.coalesce(C.LOCAL_TIME_US, F.lit(0)) * share).cast("bigint")
+    """Return when the leader did it, microseconds since the epoch: after a share of the time it worked on it.
+
+    Of one that took long: its broker stood still, and most often after it had taken effect; else `held_up` tells.
+    """
+    work_us = F.least(F.coalesce(C.LOCAL_TIME_US, F.lit(0)), F.lit(HELD_UP_US))
+    return F.unix_micros(C.EVENT_TIME) + (work_us * share).cast("bigint")
 
 
 def _known(offset: str) -> Column:

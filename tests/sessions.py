@@ -15,7 +15,8 @@ _SINCE = "session_unbroken_since"
 def with_unbroken(fetches: Iterable[Row]) -> list[Row]:
     """The rows with `session_unbroken_since`: each request that no row bears witness to is lost.
 
-    Of a run of fetches that name nothing the last has a row, and bears witness to all of them since the row before.
+    Of a run of fetches that name nothing the last has a row, and bears witness to all of them since the row before: they
+    ask for what that asked for. Where the offset is another one, a fetch that named it is lost.
     """
     rows = list(fetches)
     of_partitions: dict[Session, list[Row]] = defaultdict(list)
@@ -28,7 +29,7 @@ def with_unbroken(fetches: Iterable[Row]) -> list[Row]:
         of_partition.sort(key=lambda row: row["session_epoch"])
         epochs.update(row["session_epoch"] for row in of_partition)
         for row, then in pairwise(of_partition):
-            if _ends_run(then):
+            if _ends_run(then) and then.get("fetch_offset") == row.get("fetch_offset"):
                 epochs.update(range(row["session_epoch"], then["session_epoch"]))
     since = {session: _since(epochs) for session, epochs in logged.items()}
 

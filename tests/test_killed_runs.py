@@ -80,7 +80,7 @@ def test_killed_runs_that_are_run_again_end_like_an_undisturbed_one(tmp_path: Pa
     assert pipeline(capture, whole) in (0, 2)
 
     kills = []
-    for table in INGESTED[:-1]:
+    for table in (name for name in INGESTED[:-1] if writes(whole, name)):  # one without rows is not written
         for wait in MOMENTS:
             ingest = start("ingest", capture, "--warehouse", torn)
             kills.append((table, wait, is_killed(ingest, torn, table, wait)))
@@ -91,7 +91,8 @@ def test_killed_runs_that_are_run_again_end_like_an_undisturbed_one(tmp_path: Pa
             kills.append((table, wait, is_killed(replay, torn, table, wait)))
     assert pipeline(capture, torn) in (0, 2)
 
-    assert sum(was_killed for _, _, was_killed in kills) >= 30, kills
+    assert len(kills) >= 24
+    assert sum(was_killed for _, _, was_killed in kills) >= len(kills) - 2, kills
     assert {name: rows(torn, name) for name in TABLES} == {name: rows(whole, name) for name in TABLES}
 
 

@@ -15,8 +15,8 @@ _SINCE = "session_unbroken_since"
 def with_unbroken(fetches: Iterable[Row]) -> list[Row]:
     """The rows with `session_unbroken_since`: each request that no row bears witness to is lost.
 
-    Of a run of fetches that name nothing the last has a row, and bears witness to all of them since the row before: they
-    ask for what that asked for. Where the offset is another one, a fetch that named it is lost.
+    Of a run of fetches that name nothing the last has a row, and bears witness to all of them since the row before:
+    they ask for what that asked for. Where the offset is another one, a fetch that named it is lost.
     """
     rows = list(fetches)
     of_partitions: dict[Session, list[Row]] = defaultdict(list)

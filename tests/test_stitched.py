@@ -66,7 +66,7 @@ def test_who_kept_its_epoch_untold_is_for_one_piece(spark: SparkSession) -> None
     assert [row["partition"] for row in begun_anew_untold(frame).collect()] == [1]
 
 
-def test_a_state_lasts_until_the_next_in_order(spark: SparkSession, hot: DataFrame) -> None:
+def test_a_state_lasts_until_the_next_epoch(spark: SparkSession, hot: DataFrame) -> None:
     """Replica 1 led epoch 1 and was the last to hear, at 48 s, of epoch 2, which began at 45 s; the cut is at 40 s."""
     key = {"cluster_id": "c", "topic": "t", "partition": 0}
     of_replica = key | {"replica_id": 1}
@@ -85,5 +85,5 @@ def test_a_state_lasts_until_the_next_in_order(spark: SparkSession, hot: DataFra
 
     begins, ends = (f"unix_seconds({column}) - {int(at(0).timestamp())}" for column in ("valid_from", "valid_to"))
     assert [tuple(row) for row in timeline.selectExpr("topic_id", begins, ends).collect()] == [
-        ("id", 10, 30), ("id", 30, 48), ("id", 48, 48), ("id", 45, None),
+        ("id", 10, 30), ("id", 30, 45), ("id", 48, 48), ("id", 45, None),
     ]  # fmt: skip

@@ -21,11 +21,18 @@ _REQUEST = C.on_partition(*C.LINE)
 _REACHED, _STATED, _STATED_US, _IS_LATE = "reached", "stated", "stated_us", "is_late"
 
 
+def by_request() -> Column:
+    """Return whether an append is a request's.
+
+    What only a dump tells has the batch's own time; its `local_time_us` is how far that may be off, not work.
+    """
+    return F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
+
+
 def appends_held_up(appends: DataFrame, statements: DataFrame) -> DataFrame:
     """Return the appends of `schemas.tables.PRODUCE_EVENTS`, begun when their work ended where they were held up."""
-    # What only a dump tells is no request, and its `local_time_us` no work.
-    by_request = F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
-    return _at_their_end(appends, statements, StatementKind.SHRINKING_LEO, F.when(by_request, F.col(C.LAST_OFFSET) + 1))
+    reached = F.when(by_request(), F.col(C.LAST_OFFSET) + 1)
+    return _at_their_end(appends, statements, StatementKind.SHRINKING_LEO, reached)
 
 
 def fetches_held_up(fetches: DataFrame, statements: DataFrame) -> DataFrame:

@@ -11,14 +11,14 @@ from replay import names as N
 from replay.event_types import event
 from replay.events.acceptance import ACCEPTED, CLEAN, DIVERGED, DIVERGING, PARKED
 from replay.events.batch_starts import with_recorded_offset
-from replay.events.held_up import HELD_UP_US, appends_held_up, fetches_held_up
+from replay.events.held_up import HELD_UP_US, appends_held_up, by_request, fetches_held_up
 from replay.events.overtaken import without_overtaken
 from replay.events.shape import shaped
 from replay.profile import Profile
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
-from schemas.kinds import AppendSource, EventType
+from schemas.kinds import EventType
 
 APPENDS_AFTER, FETCHES_AFTER = 0.1, 0.2
 """Share of a request's local time after which it took effect: with these the bundled captures' HW steps are nearest to
@@ -49,13 +49,11 @@ def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     acks=0 is never answered with an offset and shows in the dump alone.
     """
     appended = (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LAST_OFFSET) >= 0)
-    # What only a dump tells has the batch's own time; its `local_time_us` is how far that may be off, not work.
-    by_request = F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
     return shaped(
         appends_held_up(landed[T.PRODUCE_EVENTS.name].where(appended), landed[T.BROKER_STATEMENTS.name]),
         event(EventType.APPEND),
         **{
-            N.EVENT_US: F.when(by_request, _handled_us(APPENDS_AFTER)).otherwise(F.unix_micros(C.EVENT_TIME)),
+            N.EVENT_US: F.when(by_request(), _handled_us(APPENDS_AFTER)).otherwise(F.unix_micros(C.EVENT_TIME)),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),
         },

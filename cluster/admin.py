@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
-from confluent_kafka import ElectionType, TopicPartition
+from confluent_kafka import ElectionType, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import (
     AlterConfigOpType,
     ConfigEntry,
@@ -20,6 +20,10 @@ from confluent_kafka.admin import (
 from cluster import reassignment
 from cluster.topic import Topic
 from cluster.watch import PATIENCE_SECONDS, Watch, patiently
+
+CONTROLLER_SECONDS = 10.0
+"""How long one client waits for the controller. Without ZooKeeper brokers name any of themselves as it, a frozen one too
+until it is fenced; a later client is told of another."""
 
 
 class Admin(Watch):
@@ -47,13 +51,20 @@ class Admin(Watch):
 
     def _create_one(self, wanted: NewTopic) -> None:
         client = self.client()
-        client.create_topics([wanted], request_timeout=PATIENCE_SECONDS)[wanted.topic].result()
+        client.create_topics([wanted], request_timeout=CONTROLLER_SECONDS)[wanted.topic].result()
 
     def delete(self, topic: str) -> None:
         """Delete a topic, and wait until no broker tells of it."""
-        client = self.client()
-        client.delete_topics([topic], operation_timeout=PATIENCE_SECONDS)[topic].result()
+        patiently(partial(self._delete_one, topic))
         self.await_gone(topic)
+
+    def _delete_one(self, topic: str) -> None:
+        client = self.client()
+        try:
+            client.delete_topics([topic], request_timeout=CONTROLLER_SECONDS)[topic].result()
+        except KafkaException as error:
+            if error.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:  # deleted when asked before
+                raise
 
     def add_partitions(self, topic: Topic, leaders: Sequence[int]) -> None:
         """Give a topic more partitions, with these preferred leaders, and wait until each has its leader."""

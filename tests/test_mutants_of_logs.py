@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from replay import in_sync
 from replay.events import responses, told_by_roles
 from replay.order import throughout
-from replay.states import lineage, own_states, stable, stated_cuts, truncations
+from replay.states import lineage, own_states, stable, stated_cuts
 from tests.mutants import Mutant
 from tests.story import SCENARIOS, Story, load
 from tests.told import Told, cuts_not_made, disputes, retold
@@ -66,10 +66,6 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
         Mutant(own_states.with_own_state, "F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))",
                "F.lit(False)",
                "a replica that was dropped keeps its log"),
-    ),
-    "two_rounds_to_find_where_logs_part": (
-        Mutant(truncations._from_where_the_last_ended, "F.when(goes_on, last_to)", "F.when(F.lit(False), last_to)",
-               "the second round cuts what the first has cut"),
     ),
     "a_witness_of_the_smaller_isr": (
         Mutant(throughout.throughout, "F.when(left, mask.bitwiseAND(~(1 << i)))", "F.when(F.lit(False), mask)",

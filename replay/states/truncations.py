@@ -64,7 +64,7 @@ def truncations(
 def _from_where_the_last_ended() -> Column:
     """Return the LEO before the cut; of a second round of truncation (KIP-279) that is where the first one cut to.
 
-    Between the rounds the replica's only request was answered with another diverging epoch, which is no event.
+    The replica's request between the rounds tells it too, where it was logged.
     """
     in_epoch = Window.partitionBy(*_REPLICA, C.LEADER_EPOCH).orderBy(C.EVENT_TIME, F.desc(C.TO_OFFSET))
     last_from, last_to = F.lag(C.FROM_OFFSET).over(in_epoch), F.lag(C.TO_OFFSET).over(in_epoch)

@@ -35,6 +35,17 @@ def _is_deletion(role: Column) -> Column:
     return role["leo"].isNull() & ~role["leads"]
 
 
+def came_before(was: Column, profile: Profile) -> Column:
+    """Return whether the replica took its next role before it asked, of a leader that was told of the epoch later.
+
+    A fetch that states no epoch is served in the old one. To its high watermark a follower cuts as it takes a role: so
+    it asks for less than in its fetch before, `was`, of the same leadership. After a restart it may, at any time.
+    """
+    cuts = F.lit(profile.truncation) == Truncation.HIGH_WATERMARK.value
+    is_about_then = F.col(N.NEXT_ROLE)["us"] <= F.col(N.EVENT_US) + SURELY_APART_US
+    return F.coalesce(cuts & (was[C.FETCH_OFFSET] > F.col(C.FETCH_OFFSET)) & is_about_then, F.lit(False))
+
+
 def is_still_awaited(then: Column, profile: Profile) -> Column:
     """Return whether a follower that took a role in a later epoch took the response after that all the same.
 
@@ -64,8 +75,10 @@ def is_read() -> Column:
     return F.when(is_unknown, was_read).otherwise(F.col("is_accepted"))
 
 
-def told_next(then: Column, profile: Profile) -> tuple[Column, Column]:
+def told_next(then: Column, has_role: Column, profile: Profile) -> tuple[Column, Column]:
     """Return the replica's LEO that is told next after a fetch, and when: by its next fetch, or by its role if first.
+
+    `has_role` is whether it had that role already (`came_before`).
 
     A response of the old leader may still come in after the line of a follower's role (`ReplicaManager.applyDelta`
     stops its fetcher later): its first fetch in that epoch then asks for more. Where fetches state no epoch, those of a
@@ -77,7 +90,7 @@ def told_next(then: Column, profile: Profile) -> tuple[Column, Column]:
     by_clocks = then["us"] + SURELY_APART_US < role["us"]
     is_before_it = (role["epoch"] == then[C.LEADER_EPOCH]) & (by_clocks | (keeps_all & (asked < role["leo"])))
     told_late = ~F.lit(profile.fetches_state_epoch) & is_before_it
-    is_first = F.coalesce((role["epoch"] <= then[C.LEADER_EPOCH]) & ~told_late, role.isNotNull())
+    is_first = F.coalesce((role["epoch"] <= then[C.LEADER_EPOCH]) & ~told_late, role.isNotNull()) & ~has_role
     asked_more = F.when(~role["leads"] & (role["epoch"] == then[C.LEADER_EPOCH]), asked)
     leo = F.when(is_first, F.greatest(role["leo"], asked_more)).otherwise(asked)
     return leo, F.when(is_first, role["us"]).otherwise(then["us"])

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.event_types import is_event
 from replay.events.responses import is_answered, taken_ns
-from replay.events.told_by_roles import comes_too_late, is_still_awaited, told_next
+from replay.events.told_by_roles import came_before, comes_too_late, is_still_awaited, told_next
 from replay.profile import Profile
 from replay.states.unheard import unheard_offset
 from replay.windows import FIRST, carried
@@ -32,15 +32,17 @@ def with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
     seen = ordered.withColumns(
         {
             "then": F.lead(F.struct(N.TENURE, *_LEADERSHIP, *_ASKED, F.expr(N.ORDER_US).alias("us"))).over(of_replica),
+            "was": F.lag(F.struct(*_LEADERSHIP, C.FETCH_OFFSET)).over(of_replica),
             "heard": carried(
                 F.when(is_answered(), F.struct(*_LEADERSHIP, N.ORDER_NS, N.RESPONSE_US)),
                 of_replica.rowsBetween(FIRST, -1),
             ),
         }
     ).withColumn(N.UNHEARD_OFFSET, F.when(fetch, unheard_offset(F.col("then"))).otherwise(UNKNOWN_OFFSET))
-    then = F.col("then")
+    then, was = F.col("then"), F.col("was")
+    has_role = F.coalesce(_is_of_same(was), F.lit(False)) & came_before(was, profile)
     goes_on = F.coalesce(_is_of_same(then), F.lit(False))
-    next_leo, told_us = told_next(then, profile)
+    next_leo, told_us = told_next(then, has_role, profile)
     has_ended = _restarts(told_us)
     known = seen.withColumns(
         {
@@ -49,7 +51,7 @@ def with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
             N.HEARD_NS: _heard_ns(F.col("heard")),
             # What was taken by a fetch that is missing in between, this response did not bring.
             N.FOLLOWER_LEO: F.when(fetch, _leo_after(F.when(F.col(N.UNHEARD_OFFSET) < 0, next_leo))),
-            N.IS_TAKEN: fetch & ~has_ended & (goes_on | ~comes_too_late() | is_still_awaited(then, profile)),
+            N.IS_TAKEN: fetch & ~has_ended & (goes_on | has_role | ~comes_too_late() | is_still_awaited(then, profile)),
         }
     )
     taken = taken_ns(F.col(N.ORDER_NS), F.col(N.RESPONSE_US), F.col(N.NEXT_FETCH_US))
@@ -57,7 +59,7 @@ def with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
         N.RESPONSE_NS: F.when(is_answered(), taken),
         N.IS_TAKEN: F.col(N.IS_TAKEN) & ~((F.col(N.UNHEARD_OFFSET) < 0) & _has_not_grown(goes_on)),
     }
-    return known.withColumns(responses).drop("then", "heard")
+    return known.withColumns(responses).drop("then", "was", "heard")
 
 
 def _heard_ns(heard: Column) -> Column:

@@ -90,7 +90,11 @@ def _rebuilt(states: DataFrame) -> DataFrame:
     cut = compared.where(is_cut).select(N.PARTITION_NUMBER).distinct()
     cut_at_all = compared.join(F.broadcast(cut), N.PARTITION_NUMBER, "left_semi")
     of_partition = Window.partitionBy(N.PARTITION_NUMBER).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
-    leader_hw = F.when(F.col(C.ROLE) == Role.LEADER.value, F.col(C.HIGH_WATERMARK))
+    leads = F.col(C.ROLE) == Role.LEADER.value
+    leader_hw = F.when(leads, F.col(C.HIGH_WATERMARK))
+    was_epoch = F.lag(F.when(leads, F.col(C.LEADER_EPOCH))).over(of_replica)
+    # A response of its epoch before may be sent when it has begun, and tell of it: that was no longer log.
+    leads_on = leads & (F.col(C.LEADER_EPOCH) == was_epoch + 1) & ~F.col(N.IS_RESTART)
     return cut_at_all.select(
         *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
         F.col(C.VALID_FROM).alias(C.EVENT_TIME),
@@ -100,7 +104,7 @@ def _rebuilt(states: DataFrame) -> DataFrame:
         F.coalesce(F.max(leader_hw).over(of_partition.rowsBetween(FIRST, -1)), F.lit(UNKNOWN_OFFSET)).alias(
             C.PARTITION_HIGH_WATERMARK_BEFORE
         ),
-        N.IS_RESTART, is_cut.alias("is_cut"),
+        N.IS_RESTART, (is_cut & ~F.coalesce(leads_on, F.lit(False))).alias("is_cut"),
         carried(last_told, of_replica.rowsBetween(FIRST, -1)).alias("since"),
     ).where("is_cut").drop("is_cut")  # fmt: skip
 

@@ -22,8 +22,8 @@ from cluster.topic import Topic
 from cluster.watch import PATIENCE_SECONDS, Watch, patiently
 
 CONTROLLER_SECONDS = 10.0
-"""How long one client waits for the controller. Without ZooKeeper brokers name any of themselves, a frozen one too until
-it is fenced; a later client is told of another."""
+"""How long one client waits for the controller. Without ZooKeeper a broker names any of them as it, even one that is
+frozen, until that is fenced; a later client is told of another."""
 
 
 class Admin(Watch):

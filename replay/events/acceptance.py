@@ -5,7 +5,7 @@ A fetch is parked only if no partition of it that was read failed or diverged at
 A partition whose topic id the broker did not know yet, or that the fetcher may not see, is never read, and parks with
 the others (`KafkaApis.handleFetchRequest`, `erroneous`). One that the broker's metadata does not have is neither, and
 answered with UNKNOWN_TOPIC_OR_PARTITION; so is one that was read, if its log was deleted while it waited
-(`told_by_roles.is_read`).
+(`told_by_roles.is_read`, `unread`).
 """
 
 from __future__ import annotations

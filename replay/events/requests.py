@@ -14,6 +14,7 @@ from replay.events.batch_starts import with_recorded_offset
 from replay.events.held_up import HELD_UP_US, appends_held_up, by_request, fetches_held_up
 from replay.events.overtaken import without_overtaken
 from replay.events.shape import shaped
+from replay.events.unread import IS_UNREAD, with_unread
 from replay.profile import Profile
 from schemas import columns as C
 from schemas import tables as T
@@ -43,14 +44,15 @@ def _is_of_stated_epoch(profile: Profile) -> Column:
     return F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0) & F.lit(profile.fetches_state_epoch)
 
 
-def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
+def appends(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     """One row per append: a real base offset proves it, whatever the error (6, 7 and 20: appended, not acknowledged).
 
     acks=0 is never answered with an offset and shows in the dump alone.
     """
     appended = (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LAST_OFFSET) >= 0)
+    produced, statements = landed[T.PRODUCE_EVENTS.name].where(appended), landed[T.BROKER_STATEMENTS.name]
     return shaped(
-        appends_held_up(landed[T.PRODUCE_EVENTS.name].where(appended), landed[T.BROKER_STATEMENTS.name]),
+        appends_held_up(produced, statements, profile),
         event(EventType.APPEND),
         **{
             N.EVENT_US: F.when(by_request(), _handled_us(APPENDS_AFTER)).otherwise(F.unix_micros(C.EVENT_TIME)),
@@ -69,9 +71,9 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     is_recorded = F.lit(profile.records_divergence) & is_diverging & ~is_parked
     believed = _is_of_stated_epoch(profile)
     of_followers = without_overtaken(landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0))
-    in_time = fetches_held_up(of_followers, landed[T.BROKER_STATEMENTS.name])
+    in_time = fetches_held_up(of_followers, landed[T.BROKER_STATEMENTS.name], profile)
     return shaped(
-        with_recorded_offset(in_time, landed, profile),
+        with_recorded_offset(with_unread(in_time, profile), landed, profile),
         event(EventType.FETCH),
         **{
             C.LEADER_EPOCH: F.when(believed, F.col(C.CURRENT_LEADER_EPOCH)).otherwise(F.col(C.LEADER_EPOCH)),
@@ -82,7 +84,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             # What waited for an answer and states no epoch may have got it when its leader led again, in a later one.
             N.NEW_LOG_START: F.when(believed | ~is_parked, _known(C.RESPONSE_LOG_START_OFFSET)),
             N.OWN_LOG_START: _known(C.LOG_START_OFFSET),
-            "is_accepted": F.expr(ACCEPTED) | is_recorded,
+            "is_accepted": (F.expr(ACCEPTED) & ~F.col(IS_UNREAD)) | is_recorded,
             C.ERROR_CODE: F.when(is_recorded, DIVERGED).otherwise(F.col(C.ERROR_CODE)),
             N.IS_HEEDED: F.lit(profile.heeds_divergence) & is_diverging,
             # What the leader had when it answered: a response that omits the partition says no more to its follower.

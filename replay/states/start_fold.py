@@ -43,7 +43,10 @@ def next_state(so_far: Column, step: Column) -> Column:
         loaded = F.when(
             (slot == step[N.SLOT]) & is_later, _own(step[LOADED_HW], step[START_US], F.lit(True), own["log_start"])
         )
-        return F.when(slot == leader, ended).when(heard.isNotNull(), told).otherwise(F.coalesce(loaded, own))
+        kept = F.coalesce(loaded, own)
+        # Its fetch states where its log starts, whether or not it ever took an answer.
+        asked = _own(kept["hw"], kept["us"], kept["is_stated"], log_start)
+        return F.when(slot == leader, ended).when(heard.isNotNull(), told).otherwise(asked)
 
     return F.struct(
         F.transform(so_far["own"], after).alias("own"), F.concat(so_far["starts"], F.array(start)).alias("starts")

@@ -21,6 +21,7 @@ HOT_SHARE ?= 0
 MB        ?= 200
 SCENARIO_FILE ?= bench/scenario.yaml
 SCENARIO  ?= unclean_election
+LONG      ?= tests
 OUT       ?= build/live/$(SCENARIO)
 
 export GX_ANALYTICS_ENABLED := false
@@ -58,8 +59,8 @@ test: lint $(READY) ## everything CI runs: lint, types, tests
 	@$(BIN)/pytest
 
 .PHONY: test-long
-test-long: $(READY) ## the tests that take minutes
-	@$(BIN)/pytest -m long
+test-long: $(READY) ## the tests that take minutes, two hours in all: LONG="tests/test_bench.py …" for some
+	@$(BIN)/pytest -m long $(LONG)
 
 .PHONY: lint
 lint: $(READY) ## style and format, changing nothing

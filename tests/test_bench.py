@@ -89,7 +89,8 @@ def test_ratios_are_of_the_cheapest_runs() -> None:
 
 
 @pytest.mark.submit
-@pytest.mark.parametrize("size", ["tiny", pytest.param("small", marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("size", ["tiny", "small"])
 def test_all_engines_write_the_same(size: str, tmp_path: Path) -> None:
     """Ours, NumPy through Arrow and pandas, DuckDB, Polars and a loop rebuild the same of a synthetic cluster.
 

@@ -170,6 +170,7 @@ def test_a_late_file_reaches_far_back(warehouse: Warehouse) -> None:
         pass
 
 
+@pytest.mark.long
 def test_clocks_that_are_apart_reach_far(warehouse: Warehouse) -> None:
     """A follower asks in an epoch five seconds before it takes its role in it, by the clocks: all is put on one."""
     late = {"capture_id": F.lit("late"), "leader_epoch": F.lit(99)}

@@ -73,6 +73,7 @@ def ignored(warehouse: Warehouse, reason: str) -> dict[str, int]:
     return {row[0]: row[1] for row in rows.collect() if row[1]}
 
 
+@pytest.mark.long
 def test_a_log_that_grew_lands_its_new_lines_alone(
     spark: SparkSession, captures: Path, tmp_path: Path, landed_capture: Callable[[str], Tables]
 ) -> None:

@@ -119,6 +119,7 @@ def test_a_line_that_its_process_did_not_end(spark: SparkSession, tmp_path: Path
     assert texts.count(REST) == len(first) - 2 + len(second) - 1
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.delta
 @pytest.mark.captured

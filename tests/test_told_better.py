@@ -130,6 +130,7 @@ def test_a_stream_is_of_another_kind_when_it_has_grown(warehouse: Warehouse, tmp
     assert rows(warehouse, "stream", FETCH_EVENTS, C.SOURCE_LINE) == [(3,)]
 
 
+@pytest.mark.long
 @pytest.mark.spark
 @pytest.mark.delta
 def test_an_append_that_a_dump_bore_witness_to_is_there_once(

@@ -52,7 +52,7 @@ demo: $(READY) ## replay the bundled failover and print what was found
 	@$(BIN)/tidegauge sql --warehouse build/demo -e "SELECT kind, severity, topic, partition, replica_id, from_offset, to_offset, evidence FROM incidents WHERE severity <> 'info' ORDER BY started_at, topic, partition"
 
 .PHONY: test
-test: lint $(READY) ## everything CI runs: lint, types, tests
+test: lint $(READY) ## lint, types, tests
 	@echo "mypy"
 	@$(BIN)/mypy
 	@echo "pytest"

@@ -42,7 +42,7 @@ def events(
     fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
     parts: tuple[DataFrame, ...] = (
         _changes(landed, profile),
-        appends(with_heard_batches(landed) if profile.has_silence else landed, profile),
+        appends(with_heard_batches(landed) if profile.has_silence else landed),
         fetches(landed, profile),
         _log_starts(landed),
         fenced,

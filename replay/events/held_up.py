@@ -3,8 +3,7 @@
 A request takes effect early in the time the broker works on it (`requests`). A broker that is frozen, or collects
 garbage, may have stopped before that; the request then takes effect when it goes on, at the end of that time. Having
 stood still for long it finds followers behind and shrinks the ISR first: that line states the leader's LEO and each
-remote LEO that is out of sync (`Partition.maybeShrinkIsr`), without what such a request brings. Where no replica was
-ever outside its ISR there is no such line, and nothing is planned for it.
+remote LEO that is out of sync (`Partition.maybeShrinkIsr`), without what such a request brings.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.profile import Profile
 from replay.statements import is_of
 from schemas import columns as C
 from schemas.kinds import AppendSource, StatementKind
@@ -31,18 +29,14 @@ def by_request() -> Column:
     return F.col(C.APPEND_SOURCE) == AppendSource.REQUEST.value
 
 
-def appends_held_up(appends: DataFrame, statements: DataFrame, profile: Profile) -> DataFrame:
+def appends_held_up(appends: DataFrame, statements: DataFrame) -> DataFrame:
     """Return the appends of `schemas.tables.PRODUCE_EVENTS`, begun when their work ended where they were held up."""
-    if not profile.has_outsiders:
-        return appends
     reached = F.when(by_request(), F.col(C.LAST_OFFSET) + 1)
     return _at_their_end(appends, statements, StatementKind.SHRINKING_LEO, reached)
 
 
-def fetches_held_up(fetches: DataFrame, statements: DataFrame, profile: Profile) -> DataFrame:
+def fetches_held_up(fetches: DataFrame, statements: DataFrame) -> DataFrame:
     """Return the followers' fetches of `schemas.tables.FETCH_EVENTS`, the same."""
-    if not profile.has_outsiders:
-        return fetches
     return _at_their_end(fetches, statements, StatementKind.SHRINKING_REMOTE_LEO, F.col(C.FETCH_OFFSET), C.REPLICA_ID)
 
 

@@ -44,15 +44,14 @@ def _is_of_stated_epoch(profile: Profile) -> Column:
     return F.expr(PARKED) & (F.col(C.CURRENT_LEADER_EPOCH) >= 0) & F.lit(profile.fetches_state_epoch)
 
 
-def appends(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
+def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per append: a real base offset proves it, whatever the error (6, 7 and 20: appended, not acknowledged).
 
     acks=0 is never answered with an offset and shows in the dump alone.
     """
     appended = (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LAST_OFFSET) >= 0)
-    produced, statements = landed[T.PRODUCE_EVENTS.name].where(appended), landed[T.BROKER_STATEMENTS.name]
     return shaped(
-        appends_held_up(produced, statements, profile),
+        appends_held_up(landed[T.PRODUCE_EVENTS.name].where(appended), landed[T.BROKER_STATEMENTS.name]),
         event(EventType.APPEND),
         **{
             N.EVENT_US: F.when(by_request(), _handled_us(APPENDS_AFTER)).otherwise(F.unix_micros(C.EVENT_TIME)),
@@ -71,7 +70,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
     is_recorded = F.lit(profile.records_divergence) & is_diverging & ~is_parked
     believed = _is_of_stated_epoch(profile)
     of_followers = without_overtaken(landed[T.FETCH_EVENTS.name].where(F.col(C.REPLICA_ID) >= 0))
-    in_time = fetches_held_up(of_followers, landed[T.BROKER_STATEMENTS.name], profile)
+    in_time = fetches_held_up(of_followers, landed[T.BROKER_STATEMENTS.name])
     return shaped(
         with_recorded_offset(with_unread(in_time, profile), landed, profile),
         event(EventType.FETCH),

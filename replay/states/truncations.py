@@ -92,8 +92,9 @@ def _rebuilt(states: DataFrame) -> DataFrame:
     of_partition = Window.partitionBy(N.PARTITION_NUMBER).orderBy(C.LEADER_EPOCH, C.EVENT_SEQ, C.REPLICA_ID)
     leads = F.col(C.ROLE) == Role.LEADER.value
     leader_hw = F.when(leads, F.col(C.HIGH_WATERMARK))
-    # A response of its epoch before may be sent when this has begun, and tell of it: that was no longer log.
-    leads_on = leads & F.lag(leads).over(of_replica) & ~F.col(N.IS_RESTART)
+    # A response of a leader's epoch before may be sent when this has begun, and tell of it: that was no longer log.
+    is_of_this = F.col(C.VALID_FROM) < F.lag(C.VALID_FROM).over(of_replica)
+    leads_on = leads & F.lag(leads).over(of_replica) & is_of_this & ~F.col(N.IS_RESTART)
     return cut_at_all.select(
         *_REPLICA, C.CAPTURE_ID, C.LEADER_EPOCH,
         F.col(C.VALID_FROM).alias(C.EVENT_TIME),

@@ -40,8 +40,7 @@ def with_next_fetches(ordered: DataFrame, profile: Profile) -> DataFrame:
         }
     ).withColumn(N.UNHEARD_OFFSET, F.when(fetch, unheard_offset(F.col("then"))).otherwise(UNKNOWN_OFFSET))
     then, was = F.col("then"), F.col("was")
-    has_role = F.coalesce(_is_of_same(was), F.lit(False)) & came_before(was, profile)
-    goes_on = F.coalesce(_is_of_same(then), F.lit(False))
+    goes_on, has_role = _is_of_same(then), _is_of_same(was) & came_before(was, profile)
     next_leo, told_us = told_next(then, has_role, profile)
     has_ended = _restarts(told_us)
     known = seen.withColumns(
@@ -68,8 +67,9 @@ def _heard_ns(heard: Column) -> Column:
 
 
 def _is_of_same(other: Column) -> Column:
-    """Return whether another fetch of the replica is of the same leadership."""
-    return (other[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)) & (other[N.INCARNATION] == F.col(N.INCARNATION))
+    """Return whether another fetch of the replica is there, and of the same leadership."""
+    same = (other[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)) & (other[N.INCARNATION] == F.col(N.INCARNATION))
+    return F.coalesce(same, F.lit(False))
 
 
 def _restarts(next_us: Column) -> Column:

@@ -30,7 +30,7 @@ def has_no_id() -> Column:
 def created_anew(ids: DataFrame, changes: DataFrame, stated: DataFrame) -> DataFrame:
     """One row a topic of a name that another one had before: its number as the id, from when to when the name meant it.
 
-    `ids` are those that lines tell (`resolve_topics.topic_ids`): names that have some are left out. `changes` and
+    `ids` are those that lines tell (`topic_ids.topic_ids`): names that have some are left out. `changes` and
     `stated` are all leader changes and broker statements.
     """
     in_order = Window.partitionBy(C.TOPIC).orderBy("begun_at", C.PARTITION, C.BROKER_ID)

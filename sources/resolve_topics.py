@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
-from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.kinds import FileKind
-from sources.created_anew import SINCE, UNTIL, has_no_id
+from sources.created_anew import SINCE, UNTIL
+from sources.topic_ids import OWN
 
 UNKNOWN_TOPIC_ID = "unknown topic id"
-
-
-def topic_ids(*changes: DataFrame) -> DataFrame:
-    """One row a topic id: its name, and from when to when the name meant it; the first id of a name has no start."""
-    seen = reduce(DataFrame.unionByName, [c.select(C.TOPIC, C.TOPIC_ID, C.EVENT_TIME) for c in changes])
-    first_seen = (
-        seen.where((F.col(C.TOPIC) != "") & ~has_no_id())
-        .groupBy(C.TOPIC_ID)
-        .agg(F.min(C.TOPIC).alias(C.TOPIC), F.min(C.EVENT_TIME).alias("first_seen"))
-    )
-    ids_of_name = Window.partitionBy(C.TOPIC).orderBy("first_seen", C.TOPIC_ID)
-    is_first = F.row_number().over(ids_of_name) == 1
-    return first_seen.select(
-        C.TOPIC,
-        C.TOPIC_ID,
-        F.when(~is_first, F.col("first_seen")).alias(SINCE),
-        F.lead("first_seen").over(ids_of_name).alias(UNTIL),
-    )
 
 
 def with_topic(events: DataFrame, ids: DataFrame, time: Column | None = None) -> DataFrame:
@@ -67,10 +48,13 @@ def _with_name(events: DataFrame, ids: DataFrame) -> DataFrame:
 
 
 def _with_id(events: DataFrame, ids: DataFrame, time: Column | None) -> DataFrame:
-    of_name = ids.select(F.col(C.TOPIC).alias("name"), F.col(C.TOPIC_ID).alias("id_of_name"), SINCE, UNTIL)
+    of_name = ids.select(F.col(C.TOPIC).alias("name"), F.col(C.TOPIC_ID).alias("id_of_name"), SINCE, UNTIL, OWN)
     holds = F.col(UNTIL).isNull()
     if time is not None:
-        holds = (F.col(SINCE).isNull() | (time >= F.col(SINCE))) & (holds | (time < F.col(UNTIL)))
+        own = F.try_element_at(OWN, F.col(C.BROKER_ID))
+        since = F.when(own.isNotNull(), own[SINCE]).otherwise(F.col(SINCE))
+        until = F.when(own.isNotNull(), own[UNTIL]).otherwise(F.col(UNTIL))
+        holds = (since.isNull() | (time >= since)) & (until.isNull() | (time < until))
     is_same = (F.col(C.TOPIC) == F.col("name")) & (F.col(C.TOPIC_ID) == "") & holds
     topic_id = F.when(F.col(C.TOPIC_ID) != "", F.col(C.TOPIC_ID)).otherwise(F.coalesce("id_of_name", F.lit("")))
     identified = events.join(F.broadcast(of_name), is_same, "left")

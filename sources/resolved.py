@@ -24,9 +24,10 @@ from sources.resolve_appends import batch_ends, with_last_offset
 from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
 from sources.resolve_leaders import with_leader
 from sources.resolve_old_batches import old_batch_ends
-from sources.resolve_topics import of_known_topic, rejected_for_topic, topic_ids, with_topic
+from sources.resolve_topics import of_known_topic, rejected_for_topic, with_topic
 from sources.resolve_unlogged import unlogged_appends
 from sources.state_change_log import leader_change_rows
+from sources.topic_ids import topic_ids
 
 AT_THE_END = 2**33
 """Seconds (year 2242) for a checkpoint or a dump, which have no time: they were made after all that the logs tell."""
@@ -46,7 +47,7 @@ def resolved(
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     told = [earlier.and_now(table, frame) for table, frame in of_topics]
     ids = topic_ids(*told)
-    ids = settled(ids.unionByName(created_anew(ids, *told[:2])))
+    ids = settled(ids.unionByName(created_anew(ids, *told[:2]), allowMissingColumns=True))
     at = F.col(C.EVENT_TIME)
     changes, stated = (
         with_topic(changes, ids, at),

@@ -12,7 +12,7 @@ from pyspark.sql.types import StructField, StructType
 
 from schemas.kinds import FileKind
 from sources.outcomes import LINE_COLUMNS
-from sources.resolve_topics import topic_ids
+from sources.topic_ids import topic_ids
 
 START = datetime(2026, 11, 21, 10, 0, 0)  # noqa: DTZ001 - a log line has no zone
 ORDERS_ID = "N5Izty95RDOz9nNout7QOQ"

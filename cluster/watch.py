@@ -16,6 +16,9 @@ from cluster.brokers import Cluster
 from cluster.errors import ClusterError, InVainError
 
 ANSWER_SECONDS = 5.0
+CONTROLLER_SECONDS = 10.0
+"""How long one client waits for the controller. Without ZooKeeper a broker names any of them as it, even one that is
+frozen, until that is fenced; a later client is told of another."""
 PATIENCE_SECONDS = 40.0
 POLL_SECONDS = 0.2
 HOLD_SECONDS = 1.0
@@ -68,7 +71,8 @@ class Watch:
 
     def client(self) -> AdminClient:
         """A new client, for one question. Whoever waits for a later answer has to name it, or it ends before that."""
-        return AdminClient({"bootstrap.servers": self.cluster.bootstrap, "log_level": 0})
+        waits_ms = int(CONTROLLER_SECONDS * 1000)
+        return AdminClient({"bootstrap.servers": self.cluster.bootstrap, "log_level": 0, "socket.timeout.ms": waits_ms})
 
     def _partition(self, topic: str, partition: int) -> PartitionMetadata:
         def ask() -> PartitionMetadata:

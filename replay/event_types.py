@@ -11,8 +11,11 @@ from schemas.kinds import EventType
 _TYPES = (
     *[str(one.value) for one in EventType],
     N.RESPONSE, N.REPLICA_RESTART, N.REJECTION, N.SHRINK_PROPOSED, N.FENCING, N.TOLD, N.SILENCE, N.REFUSED,
+    N.OPEN_APPEND,
 )  # fmt: skip
 """The tables' own, and those of the engine alone; the number of one is its place."""
+_KINDS: dict[str, tuple[str, ...]] = {EventType.APPEND: (EventType.APPEND, N.OPEN_APPEND)}
+"""Types that are of several kinds: whoever asks for the type means all of them."""
 
 
 def event(event_type: str) -> Column:
@@ -23,7 +26,8 @@ def event(event_type: str) -> Column:
 def is_event(*event_types: str, of: Column | None = None) -> Column:
     """Return whether the event is of one of these types; `of` is the number of another event than the row's."""
     number = F.col(N.EVENT) if of is None else of
-    return number.isin(*[_TYPES.index(str(one)) for one in event_types])
+    kinds = [kind for one in event_types for kind in _KINDS.get(one, (one,))]
+    return number.isin(*[_TYPES.index(str(kind)) for kind in kinds])
 
 
 def is_event_of(slot: int, *event_types: str) -> Column:

@@ -72,6 +72,7 @@ RESPONSE = "RESPONSE"                 # likewise: a follower has taken a respons
 REFUSED = "REFUSED"                   # likewise: a fetch that was refused; what it asks for is its replica's LEO all the same
 REJECTION = "REJECTION"               # likewise: an ISR change in flight came to nothing
 SHRINK_PROPOSED = "SHRINK_PROPOSED"   # likewise: a smaller ISR is in flight
+OPEN_APPEND = "OPEN_APPEND"           # an append of which nothing tells where it ended, until witnesses are found; an APPEND for whoever asks
 FENCING = "FENCING"                   # likewise: replicas were fenced or unfenced in the leader's metadata
 TOLD = "TOLD"                         # likewise: a line states the leader's HW while its request log is silent
 SILENCE = "SILENCE"                   # likewise: from here on no line tells what the leader does

@@ -9,7 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from sources.request_schema import FETCH, LEADER_AND_ISR, PRODUCE
+from sources.request_schema import FETCH, LEADER_AND_ISR, PRODUCE, WRITE_TXN_MARKERS
 
 TIMES = ("totalTimeMs", "requestQueueTimeMs", "localTimeMs", "remoteTimeMs", "responseQueueTimeMs", "sendTimeMs")
 
@@ -50,6 +50,12 @@ def missing_field(line: Column) -> Column:
             "topicStates": reduce(Column.__and__, [request[name].isNull() for name in STATES]),
             "partitionIndex, leader or leaderEpoch": _lacks_some(
                 _numbers(request), *[_of_states(request, name) for name in ("leader", "leaderEpoch")]
+            ),
+        },
+        WRITE_TXN_MARKERS: {
+            "markers": _answered_markers(line).isNull(),
+            "producerId, partitionIndex or errorCode": _lacks_some(
+                _answered_markers(line)["producerId"], _marked(line, "errorCode"), _marked_numbers(line)
             ),
         },
     }
@@ -108,6 +114,7 @@ def is_out_of_range(line: Column) -> Column:
             F.array_min(_numbers(request)) < 0,
             F.array_min(_of_states(request, "leader")) < LEADER_OF_DELETED,
         ],
+        WRITE_TXN_MARKERS: [F.array_min(_marked_numbers(line)) < 0],
     }
     of_api = [
         (F.col("api_name") == api) & F.coalesce(test, F.lit(False))
@@ -120,6 +127,22 @@ def is_out_of_range(line: Column) -> Column:
 def _answered(responses: Column) -> Column:
     """The answers of all topics as one array."""
     return F.coalesce(F.flatten(responses["partitionResponses"]), F.flatten(responses["partitions"]))
+
+
+def _answered_markers(line: Column) -> Column:
+    """The markers that a response tells of."""
+    return F.coalesce(line["response"]["markers"], line["response"]["transactionMarkers"])
+
+
+def _marked(line: Column, field: str) -> Column:
+    """A field of all partitions that a response to WRITE_TXN_MARKERS tells of."""
+    return F.flatten(F.flatten(_answered_markers(line)["topics"])["partitions"])[field]
+
+
+def _marked_numbers(line: Column) -> Column:
+    """The numbers of these partitions; up to 2.5 they have another name."""
+    by_index = _marked(line, "partitionIndex")
+    return F.when(F.array_max(by_index).isNull(), _marked(line, "partition")).otherwise(by_index)
 
 
 def _of_states(request: Column, field: str) -> Column:

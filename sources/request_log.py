@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources import log_lines, outcomes, request_text
 from sources.request_fields import missing_field
-from sources.request_schema import CORRUPT, FETCH, LEADER_AND_ISR, PRODUCE, REQUEST_LINE
+from sources.request_schema import CORRUPT, READ, REQUEST_LINE
 from sources.request_verdict import REQUEST_LOGGER, verdict
 
 LINE_TIME = "line_time"
@@ -113,7 +113,7 @@ def _parsed_json() -> Column:
         .otherwise(F.col("json"))
     )
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}
-    return F.when(F.col("api_name").isin(FETCH, PRODUCE, LEADER_AND_ISR), F.from_json(complete, REQUEST_LINE, options))
+    return F.when(F.col("api_name").isin(*READ), F.from_json(complete, REQUEST_LINE, options))
 
 
 def _fields() -> list[Column]:

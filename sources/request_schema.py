@@ -12,6 +12,8 @@ does not have, so a field that was renamed is here under each of its names:
 | bytes of records     | `recordSetSizeInBytes` (2.8), `recordsSizeInBytes` (since 3.0; of the text);        |
 |                      | up to 2.3 where they begin and end in their file                                    |
 | roles (up to 2.3)    | `topicStates` of `topic`, or `partitionStates`; `partition`                         |
+| markers              | `transactionMarkers` of `topic`, `partitions` (up to 2.5); `markers` of `name`,     |
+|                      | `partitionIndexes`, and `partitionIndex` in the answer (WRITE_TXN_MARKERS)          |
 | partition epoch      | `zkVersion` (LEADER_AND_ISR of 2.8 to 3.0), `partitionEpoch` (since 3.1)            |
 """
 
@@ -19,6 +21,7 @@ from __future__ import annotations
 
 from pyspark.sql.types import (
     ArrayType,
+    BooleanType,
     DataType,
     DoubleType,
     IntegerType,
@@ -28,13 +31,14 @@ from pyspark.sql.types import (
     StructType,
 )
 
-FETCH, PRODUCE, LEADER_AND_ISR = "FETCH", "PRODUCE", "LEADER_AND_ISR"
+FETCH, PRODUCE, LEADER_AND_ISR, WRITE_TXN_MARKERS = "FETCH", "PRODUCE", "LEADER_AND_ISR", "WRITE_TXN_MARKERS"
+READ = (FETCH, PRODUCE, LEADER_AND_ISR, WRITE_TXN_MARKERS)
 """The APIs that are read."""
 
 CORRUPT = "_corrupt_record"
 """Holds the text when it is no complete JSON object, else NULL."""
 
-INT, LONG, TEXT, MILLISECONDS = IntegerType(), LongType(), StringType(), DoubleType()
+INT, LONG, TEXT, MILLISECONDS, BOOL = IntegerType(), LongType(), StringType(), DoubleType(), BooleanType()
 
 
 def _struct(**fields: DataType) -> StructType:
@@ -58,6 +62,7 @@ PARTITION_STATE = {
     "partitionEpoch": INT, "replicas": ArrayType(INT), "addingReplicas": ArrayType(INT),
     "removingReplicas": ArrayType(INT), "leaderRecoveryState": INT,
 }  # fmt: skip
+MARKERS = _many(producerId=LONG, transactionResult=BOOL)
 
 REQUEST = _struct(
     # FETCH
@@ -70,6 +75,8 @@ REQUEST = _struct(
     ungroupedPartitionStates=_many(topicName=TEXT, **PARTITION_STATE),
     partitionStates=_many(topic=TEXT, **PARTITION_STATE),
     topicStates=_many(topicName=TEXT, topic=TEXT, topicId=TEXT, partitionStates=_many(**PARTITION_STATE)),
+    # WRITE_TXN_MARKERS: its topics are in the answer as well
+    markers=MARKERS, transactionMarkers=MARKERS,
 )  # fmt: skip
 
 ANSWERED_PARTITIONS = _many(
@@ -81,7 +88,14 @@ ANSWERED_PARTITIONS = _many(
 ANSWERED_TOPICS = _many(
     topic=TEXT, name=TEXT, topicId=TEXT, partitions=ANSWERED_PARTITIONS, partitionResponses=ANSWERED_PARTITIONS
 )
-RESPONSE = _struct(errorCode=INT, sessionId=INT, responses=ANSWERED_TOPICS)
+ANSWERED_MARKERS = _many(
+    producerId=LONG,
+    topics=_many(name=TEXT, topic=TEXT, partitions=_many(partitionIndex=INT, partition=INT, errorCode=INT)),
+)
+RESPONSE = _struct(
+    errorCode=INT, sessionId=INT, responses=ANSWERED_TOPICS,
+    markers=ANSWERED_MARKERS, transactionMarkers=ANSWERED_MARKERS,
+)  # fmt: skip
 
 REQUEST_LINE = _struct(
     requestHeader=HEADER, request=REQUEST, response=RESPONSE, connection=TEXT, totalTimeMs=MILLISECONDS,

@@ -65,7 +65,7 @@ STEPS = (
     (r"([\[,])([\w.-]+)-(\d+)=\d+(?=[,\]])", r'$1{"name":"$2","partitionData":[{"index":$3}]}'),
     # From here on it is JSON, but for its names.
     (r"([{,])(\w+)=", r'$1"$2":'),
-    (r'"(topic|topic_name|host|host_name)":([^,}"]*)', r'"$1":"$2"'),
+    (r'"(topic|topic_name|name|host|host_name)":(?!")([^,}"]*)', r'"$1":"$2"'),
     (r"\},response:", '},"response":'),
     (r'"response":$', '"response":null'),
 )

@@ -38,11 +38,12 @@ def terms(leader_changes: DataFrame, fetches: DataFrame) -> DataFrame:
 
 
 def with_append_epoch(appends: DataFrame, terms: DataFrame, to_the_second: Collection[str] = ()) -> DataFrame:
-    """Appends with the leader epoch: of a real base offset one the broker led, of an error the one it was in.
+    """Appends with the leader epoch: of a real base offset, or a marker, one the broker led, of an error one it was in.
 
     `to_the_second` has the files in which the times of requests have no fraction.
     """
-    return _with_epoch(appends, terms, _end_of_work(to_the_second), F.col(C.BASE_OFFSET) >= 0)
+    was_led = (F.col(C.BASE_OFFSET) >= 0) | (F.col(C.IS_CONTROL) & (F.col(C.ERROR_CODE) == 0))
+    return _with_epoch(appends, terms, _end_of_work(to_the_second), was_led)
 
 
 def with_fetch_epoch(fetches: DataFrame, terms: DataFrame, to_the_second: Collection[str] = ()) -> DataFrame:

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from sources import metadata_rows, segment_rows, server_log
+from sources.between_appends import gaps, is_silent, points, with_markers
 from sources.created_anew import created_anew
 from sources.earlier import Earlier
 from sources.fetch_epochs import with_forgotten_epochs
@@ -17,10 +18,11 @@ from sources.fetch_sessions import fetch_rows
 from sources.isr_commits import with_isr_commits
 from sources.leader_and_isr_requests import leader_and_isr_rows
 from sources.loaded_watermarks import with_one_hw_a_load
+from sources.marker_requests import marker_rows
 from sources.parsed import Parsed, none_like, settled
 from sources.produce_requests import produce_rows
 from sources.redaction import Redaction
-from sources.resolve_appends import batch_ends, with_last_offset
+from sources.resolve_appends import batch_ends, ends_of_leaders, with_last_offset
 from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
 from sources.resolve_leaders import with_leader
 from sources.resolve_old_batches import old_batch_ends
@@ -57,7 +59,8 @@ def resolved(
     batches = settled(batches) if parsed.has_dumps else none_like(batches)
     fetches = fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS))
     fetches = settled(with_forgotten_epochs(fetches, all_settings))
-    appends = settled(with_topic(produce_rows(parsed.requests), ids, at))
+    asked = produce_rows(parsed.requests).unionByName(marker_rows(parsed.requests))
+    appends = settled(with_topic(asked, ids, at))
     rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
     fetches, appends = of_known_topic(fetches), of_known_topic(appends)
 
@@ -66,7 +69,7 @@ def resolved(
     changes = settled(with_leader(settled(with_statement_epoch(changes, epochs)), earlier.rows(T.LEADER_CHANGES)))
     stated = settled(with_statement_epoch(stated, epochs))
     appends = settled(with_append_epoch(appends, epochs, parsed.to_the_second))
-    ended = settled(_with_ends(appends, fetches, stated, batches, earlier))
+    ended = settled(_with_ends(appends, fetches, stated, epochs, batches, earlier))
     return {
         T.PRODUCE_EVENTS.name: _with_unlogged(ended, batches, changes, earlier) if parsed.has_dumps else ended,
         T.FETCH_EVENTS.name: fetches,
@@ -91,12 +94,19 @@ def _told(parsed: Parsed, checkpointed: DataFrame, redaction: Redaction) -> tupl
 
 
 def _with_ends(
-    appends: DataFrame, fetches: DataFrame, stated: DataFrame, batches: DataFrame, earlier: Earlier
+    appends: DataFrame, fetches: DataFrame, stated: DataFrame, epochs: DataFrame, batches: DataFrame, earlier: Earlier
 ) -> DataFrame:
     """The appends with where they ended."""
     all_batches = earlier.and_now(T.SEGMENT_BATCHES, batches)
-    ends = batch_ends(earlier.and_now(T.FETCH_EVENTS, fetches), earlier.and_now(T.BROKER_STATEMENTS, stated))
-    return with_last_offset(appends, all_batches, ends.unionByName(old_batch_ends(appends, all_batches)))
+    all_stated = earlier.and_now(T.BROKER_STATEMENTS, stated)
+    ends = batch_ends(earlier.and_now(T.FETCH_EVENTS, fetches), all_stated)
+    told = ends.unionByName(ends_of_leaders(all_stated, epochs)).unionByName(old_batch_ends(appends, all_batches))
+    if appends.where(is_silent()).isEmpty():
+        return with_last_offset(appends, all_batches, told)
+    begun_and_ended = settled(points(appends))
+    between = settled(gaps(begun_and_ended))
+    ended = settled(with_last_offset(appends, all_batches, told, between))
+    return with_markers(ended, begun_and_ended, between, all_batches)
 
 
 def _with_unlogged(ended: DataFrame, batches: DataFrame, changes: DataFrame, earlier: Earlier) -> DataFrame:

@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, LEADER_CHANGES, PRODUCE_EVENTS, SEGMENT_BATCHES, Table
-from sources.resolve_appends import batch_ends, with_last_offset
+from sources.resolve_appends import batch_ends, ends_of_leaders, with_last_offset
 from sources.resolve_old_batches import old_batch_ends
 from sources.resolve_unlogged import unlogged_appends
 
@@ -87,6 +87,22 @@ def test_without_a_dump_the_next_known_place_in_the_epoch_tells(spark: SparkSess
     no_dump = rows_of(spark, SEGMENT_BATCHES)
     found = with_last_offset(appends, no_dump, batch_ends(fetches, statements))
     assert last_offsets(found) == [2, 5, 10, 2, -1]
+
+
+def test_the_next_role_of_its_leader_tells_where_an_epoch_ended(spark: SparkSession) -> None:
+    """It led 0, followed in 2 and 3, leads 5 and 6 and follows in 8; another broker's roles tell of its own log."""
+    terms = [(1, "orders", "id", 0, [(epoch, epoch in (0, 5, 6)) for epoch in (0, 2, 3, 5, 6, 8)])]
+    known = "array<struct<leader_epoch int, is_leader boolean>>"
+    epochs = spark.createDataFrame(terms, f"broker_id int, topic string, topic_id string, partition int, terms {known}")
+    became = [("leader", 0, 0), ("follower", 2, 7), ("follower", 3, 4), ("leader", 5, 30), ("leader", 6, 41),
+              ("follower", 8, 55), ("follower", 9, -1)]  # fmt: skip
+    said = [
+        {"kind": f"became_{role}_log_end_offset", "leader_epoch": epoch, "offset": offset}
+        for role, epoch, offset in became
+    ]
+    other = {"broker_id": 2, "kind": "became_follower_log_end_offset", "leader_epoch": 2, "offset": 3}
+    found = ends_of_leaders(rows_of(spark, BROKER_STATEMENTS, *said, other, loaded(9, 2)), epochs).collect()
+    assert sorted((row.leader_epoch, row["at"]) for row in found) == [(0, 7), (5, 41), (6, 55)]
 
 
 def test_old_batches_end_appends_by_offset_and_time(spark: SparkSession) -> None:

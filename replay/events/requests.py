@@ -47,13 +47,15 @@ def _is_of_stated_epoch(profile: Profile) -> Column:
 def appends(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per append: a real base offset proves it, whatever the error (6, 7 and 20: appended, not acknowledged).
 
-    acks=0 is never answered with an offset and shows in the dump alone.
+    Where nothing tells its end, it is of one record at least. acks=0 is never answered with an offset and shows in the
+    dump alone.
     """
-    appended = (F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LAST_OFFSET) >= 0)
+    appended, is_open = F.col(C.BASE_OFFSET) >= 0, F.col(C.LAST_OFFSET) < 0
     return shaped(
         appends_held_up(landed[T.PRODUCE_EVENTS.name].where(appended), landed[T.BROKER_STATEMENTS.name]),
-        event(EventType.APPEND),
+        F.when(is_open, event(N.OPEN_APPEND)).otherwise(event(EventType.APPEND)),
         **{
+            C.LAST_OFFSET: F.greatest(C.BASE_OFFSET, C.LAST_OFFSET),
             N.EVENT_US: F.when(by_request(), _handled_us(APPENDS_AFTER)).otherwise(F.unix_micros(C.EVENT_TIME)),
             N.LOCAL_US: F.coalesce(C.LOCAL_TIME_US, F.lit(0)),
             N.RESPONSE_US: F.unix_micros(C.RESPONSE_TIME),

@@ -36,8 +36,11 @@ def is_answered() -> Column:
 
 
 def taken_ns(asked_ns: Column, built_us: Column, next_fetch_us: Column) -> Column:
-    """Return when a response was taken: before the replica asks again; that may be at another leader, by its clock."""
-    return F.greatest(asked_ns + 1, F.least(built_us, next_fetch_us) * N.NS_PER_US)
+    """Return when a response was taken: before the replica asks again; that may be at another leader, by its clock.
+
+    Of a time that both fetches have it comes between them: its place in their stream is.
+    """
+    return F.greatest(asked_ns, F.least(built_us, next_fetch_us) * N.NS_PER_US)
 
 
 def with_responses(decided: DataFrame) -> DataFrame:

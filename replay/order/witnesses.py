@@ -16,7 +16,7 @@ from replay.order.clock import CLOCK_ERROR_US
 from replay.order.throughout import throughout
 from replay.profile import Profile
 from schemas import columns as C
-from schemas.columns import ALL_ACKS, UNKNOWN_OFFSET
+from schemas.columns import ALL_ACKS, NO_BOUND
 from schemas.kinds import EventType
 
 LATE_US = 100_000
@@ -28,9 +28,9 @@ def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
     It brings along the members of every ISR from the append to the response: it proves the remote LEOs of these.
     """
-    steps = F.when(_is_unexplained(), F.array(event(EventType.APPEND), event(EventType.WITNESS))).otherwise(
-        F.array(F.col(N.EVENT))
-    )
+    is_open = is_event(N.OPEN_APPEND)
+    own = F.when(is_open, event(EventType.APPEND)).otherwise(F.col(N.EVENT))
+    steps = F.when(_is_unexplained(), F.array(own, event(EventType.WITNESS))).otherwise(F.array(own))
     rows = known.withColumn("step", F.explode(steps))
     # An ISR change is written down somewhat later than it is made.
     answered_ns = (F.col(N.RESPONSE_US) + CLOCK_ERROR_US) * NS_PER_US
@@ -38,11 +38,13 @@ def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     # What a leader appended last before its process ended it may not have logged: its log was found longer.
     found = F.when(is_event(EventType.RESTART), F.col(C.LAST_OFFSET) + 1)
     follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.coalesce(found, F.col("next_append")["base"]))
+    # Carried on until an append follows: of one that is open nothing says how far it came.
+    grown_to = F.coalesce(follows, F.when(is_open, NO_BOUND))
     return rows.withColumns(
         {
             N.EVENT: F.col("step"),
             C.LAST_OFFSET: F.when(_proves_append(), F.col(C.FETCH_OFFSET) - 1).otherwise(F.col(C.LAST_OFFSET)),
-            N.MAY_HAVE_GROWN_TO: F.coalesce(follows, F.lit(UNKNOWN_OFFSET)),
+            N.MAY_HAVE_GROWN_TO: grown_to,
             N.NEW_ISR_MASK: F.when(witness, throughout(answered_ns, slots, profile)).otherwise(F.col(N.NEW_ISR_MASK)),
             N.ORDER_NS: F.coalesce(F.when(witness, F.col(N.RESPONSE_US) * NS_PER_US), N.ORDER_NS),
         }

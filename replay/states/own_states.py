@@ -28,13 +28,16 @@ OWN_LEO, OWN_HW = "own_leo", "own_hw"
 BOUND = "bound"
 """struct per slot: a LEO that it has at least, told or proven by a witness; the leader's LEO and HW of that time."""
 OPEN = "open"
-"""struct per slot: what the replica has if it took its last response: nothing tells, until something does."""
+"""struct per slot: what the replica has if it took its last response, or if as a leader it appended more than is known:
+nothing tells, until something does."""
 OPEN_HW = "open_hw"
 """struct per slot: the same of its HW, of which its next fetch may tell nothing, but how long its log is."""
 LEADER_CHANGES = "leader_changes"
 """boolean: the event changes what the leader has."""
-_LEO_NOW, _HW_NOW, _IS_LEFT_OPEN, _MAY_BE_TAKEN = "leo_now", "hw_now", "is_left_open", "may_be_taken"
-"""What the event tells of the replica whose it is: bigint, NULL if nothing; whether it is open, and its HW for long."""
+_LEO_NOW, _HW_NOW = "leo_now", "hw_now"
+"""bigint: what the event tells of the replica whose it is, NULL if nothing."""
+_LEFT_OPEN, _MAY_BE_TAKEN, _LONGER = "left_open", "may_be_taken", "longer"
+"""int: slot of whom the event leaves open what it has, or the HW for long, of a leader whose log may be longer; or -1."""
 _OF_LEADER = (
     N.TENURE, C.LEADER_EPOCH, N.INCARNATION, N.ISR_MASK, N.ASSIGNED_MASK, C.LOG_END_OFFSET, C.HIGH_WATERMARK,
     C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,
@@ -73,8 +76,8 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         columns[slot_column(BOUND, i)] = carried(bound, so_far)
         columns[slot_column(OWN_HW, i)] = F.when(leads, F.col(C.HIGH_WATERMARK)).otherwise(last_hw)
         said = F.struct(
-            (own & F.col(_IS_LEFT_OPEN)).alias("may_be"),
-            F.col(C.LOG_END_OFFSET).alias("leo"),
+            ((F.col(_LEFT_OPEN) == i) | (F.col(_LONGER) == i)).alias("may_be"),
+            F.col(C.LOG_END_OFFSET_HIGH).alias("leo"),
             F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
         )
         # What a witness proves is the least that it has: whether it took its last response, and has more, stays open.
@@ -84,7 +87,7 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")
     return ashore(carrying.withColumns(columns), passengers, "passengers").drop(
-        _NOW, _LEO_NOW, _HW_NOW, _IS_LEFT_OPEN, _MAY_BE_TAKEN
+        _NOW, _LEO_NOW, _HW_NOW, _LEFT_OPEN, _MAY_BE_TAKEN, _LONGER
     )  # fmt: skip
 
 
@@ -95,7 +98,7 @@ def _open_hw(slot: int, hw: Column, so_far: WindowSpec, profile: Profile) -> Col
     """
     is_newer = F.lit(profile.truncation) == Truncation.FETCH_DIVERGENCE.value
     tells = ~is_newer & (is_event_of(slot, N.RESPONSE) | hw.isNotNull())
-    may_be = (F.col(N.SLOT) == slot) & F.col(_MAY_BE_TAKEN)
+    may_be = F.col(_MAY_BE_TAKEN) == slot
     said = F.when(tells, F.struct(may_be.alias("may_be"), F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw")))
     # Of a single cluster the rule is no Column: where nothing is carried, no window is planned for it.
     return said if profile.truncation is Truncation.FETCH_DIVERGENCE else carried(said, so_far)
@@ -122,11 +125,16 @@ def _with_what_is_told(known: DataFrame) -> DataFrame:
             _HW_NOW: F.when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
             .when(response & taken, hw_taken())
             .otherwise(hw_of_empty()),
-            _IS_LEFT_OPEN: response & ~taken,
+            _LEFT_OPEN: _slot_if(response & ~taken, N.SLOT),
             # Records came, and under another leader it may have cut them before it fetched again: nothing tells.
-            _MAY_BE_TAKEN: response & ~taken & F.col(N.IS_TAKEN),
+            _MAY_BE_TAKEN: _slot_if(response & ~taken & F.col(N.IS_TAKEN), N.SLOT),
+            _LONGER: _slot_if(F.col(C.LOG_END_OFFSET_HIGH) > F.col(C.LOG_END_OFFSET), N.LEADER_SLOT),
         }
     )
+
+
+def _slot_if(is_so: Column, slot: str) -> Column:
+    return F.coalesce(F.when(is_so, F.col(slot)), F.lit(-1))
 
 
 def _witnessed(slot: int) -> Column:

@@ -34,7 +34,11 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     # A response is no event of the leader's, and a witness was not where its append is: what follows is what follows
     # the event before.
     is_leaders = ~is_event(N.RESPONSE, EventType.WITNESS)
-    variables[N.MAY_HAVE_GROWN_TO] = carried(F.when(is_leaders, F.col(N.MAY_HAVE_GROWN_TO)), so_far())
+    grown_to = F.max(F.when(is_leaders, F.col(N.MAY_HAVE_GROWN_TO))).over(so_far())
+    # Where the next append begins only rises, also where a fetch was moved across one. How long the log was that its
+    # leader left is known again when its process has ended.
+    found = F.when(is_event(EventType.RESTART), F.col(N.MAY_HAVE_GROWN_TO))
+    variables[N.MAY_HAVE_GROWN_TO] = F.coalesce(found, grown_to, F.lit(UNKNOWN_OFFSET))
     if has_witnesses and profile.has_outsiders:
         variables[N.HW_IF_WAITED] = carried(F.when(is_leaders, F.col(N.HW_IF_WAITED)), so_far())
     for i in range(slots):

@@ -37,7 +37,7 @@ LEADER_CHANGES = "leader_changes"
 _LEO_NOW, _HW_NOW = "leo_now", "hw_now"
 """bigint: what the event tells of the replica whose it is, NULL if nothing."""
 _LEFT_OPEN, _MAY_BE_TAKEN, _LONGER = "left_open", "may_be_taken", "longer"
-"""int: slot of whom the event leaves open what it has, or the HW for long, of a leader whose log may be longer; or -1."""
+"""int: slot of whom the event leaves open what it has, or its HW for long; of a leader of a longer log maybe; or -1."""
 _OF_LEADER = (
     N.TENURE, C.LEADER_EPOCH, N.INCARNATION, N.ISR_MASK, N.ASSIGNED_MASK, C.LOG_END_OFFSET, C.HIGH_WATERMARK,
     C.EXACTNESS, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_HIGH,

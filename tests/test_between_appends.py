@@ -1,0 +1,114 @@
+"""What came between two appends, of which no response tells an offset: transaction markers, and acks=0."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, PRODUCE_EVENTS, SEGMENT_BATCHES
+from sources.between_appends import gaps, points, with_markers
+from sources.resolve_appends import batch_ends, with_last_offset
+from tests.test_resolve_appends import append, batch, fetched, rows_of
+
+pytestmark = pytest.mark.spark
+
+Told = dict[str, object]
+
+
+def marker(at: float, producer: int = 7, error: int = 0, local_ms: float = 0) -> Told:
+    """A marker that a request tells of."""
+    told = {"base_offset": -1, "leader_epoch": 0, "event_time": at, "error_code": error, "producer_id": producer}
+    return {**told, "is_control": True, "is_transactional": True, "local_time_us": int(local_ms * 1000)}
+
+
+def unasked(at: float) -> Told:
+    """An append with acks=0."""
+    return {"base_offset": -1, "leader_epoch": 0, "event_time": at, "error_code": 0, "acks": 0}
+
+
+def resolved(
+    spark: SparkSession, *appends: Told, fetches: tuple[Told, ...] = (), dump: tuple[Told, ...] = ()
+) -> list[tuple[int, int]]:
+    """First and last offset of each append that is left, in the order of the lines."""
+    told = rows_of(spark, PRODUCE_EVENTS, *appends)
+    batches = rows_of(spark, SEGMENT_BATCHES, *dump)
+    ends = batch_ends(rows_of(spark, FETCH_EVENTS, *fetches), rows_of(spark, BROKER_STATEMENTS))
+    found = points(told).localCheckpoint()
+    between: DataFrame = gaps(found).localCheckpoint()
+    ended = with_last_offset(told, batches, ends, between)
+    placed = with_markers(ended, found, between, batches)
+    assert placed.columns == told.columns
+    return [(row.base_offset, row.last_offset) for row in placed.orderBy("source_line").collect()]
+
+
+def test_markers_end_an_append_before_the_next_one(spark: SparkSession) -> None:
+    """Two of them after the first append, in the order of their times, and none after the second."""
+    told = append(0, at=10), marker(12, producer=8), marker(11), append(9, at=13), append(12, at=14)
+
+    assert resolved(spark, *told) == [(0, 6), (8, 8), (7, 7), (9, 11), (12, -1)]
+
+
+def test_where_a_marker_may_lie_before_or_after_an_append_nothing_is_told(spark: SparkSession) -> None:
+    """Both were worked on at the same time; the gaps on both sides are open, the next one is not."""
+    told = (
+        append(0, at=10), append(5, at=11), append(8, at=11.5), marker(11.4995, local_ms=2), append(15, at=12),
+        append(20, at=13),
+    )  # fmt: skip
+
+    assert resolved(spark, *told) == [(0, 4), (5, -1), (8, -1), (-1, -1), (15, 19), (20, -1)]
+
+
+def test_how_many_records_came_without_acks_nothing_tells(spark: SparkSession) -> None:
+    """Nor whether a marker is there that was refused after it may have been appended; one that was not, is not."""
+    told = append(0, at=10), unasked(10.5), append(5, at=11), marker(11.5, error=6), append(8, at=12)
+    refused = marker(12.5, error=47), append(15, at=13)
+
+    assert resolved(spark, *told, *refused) == [(0, -1), (-1, -1), (5, -1), (-1, -1), (8, 14), (-1, -1), (15, -1)]
+
+
+def test_a_marker_that_does_not_fit_is_placed_nowhere(spark: SparkSession) -> None:
+    """There is no room for it: a clock is wrong, or a line is lost. Of the append the start alone is known."""
+    assert resolved(spark, append(0, at=10), marker(11), append(1, at=12)) == [(0, -1), (-1, -1), (1, -1)]
+
+
+@pytest.mark.parametrize(
+    ("offsets", "expected"),
+    [((4, 5), [(0, 3), (4, 4)]), ((4,), [(0, -1), (-1, -1)]), ((5,), [(0, -1), (-1, -1)]), ((), [(0, -1), (-1, -1)])],
+    ids=["one between, and one after", "maybe between", "maybe after", "none"],
+)
+def test_at_the_end_of_a_log_fetches_tell(
+    spark: SparkSession, offsets: tuple[int, ...], expected: list[tuple[int, int]]
+) -> None:
+    """An append and its marker: of one offset that was asked for nobody knows on which side of the marker it is."""
+    fetches = tuple(fetched(offset) for offset in offsets)
+
+    assert resolved(spark, append(0, at=10), marker(11), fetches=fetches) == expected
+
+
+def test_what_a_dump_has_the_dump_tells(spark: SparkSession) -> None:
+    """The first marker is in it, and gets its row by `unlogged_appends`; the second one was truncated."""
+    dump = batch(0, 3), batch(4, 4, is_control=True), batch(5, 8)
+    told = append(0, at=10), marker(11), append(5, at=12), marker(13), append(10, at=14)
+
+    assert resolved(spark, *told, dump=dump) == [(0, 3), (5, 8), (9, 9), (10, -1)]
+
+
+def test_a_repeat_is_answered_with_the_offset_of_the_first(spark: SparkSession) -> None:
+    """The marker came before the repeat, and after the append."""
+    told = append(0, at=10), marker(11), append(0, at=12), append(5, at=13)
+
+    assert resolved(spark, *told) == [(0, 3), (4, 4), (0, 3), (5, -1)]
+
+
+def test_each_log_is_counted_by_itself(spark: SparkSession) -> None:
+    """In another epoch, or of another partition, nothing is silent."""
+    other = (
+        append(0, epoch=1, at=10),
+        append(5, epoch=1, at=12),
+        append(7, at=10, partition=3),
+        append(9, at=12, partition=3),
+    )
+
+    assert resolved(spark, append(0, at=10), marker(11), append(5, at=12), *other) == [
+        (0, 3), (4, 4), (5, -1), (0, 4), (5, -1), (7, 8), (9, -1),
+    ]  # fmt: skip

@@ -29,8 +29,8 @@ INTERNAL_TOPICS = (
 )  # fmt: skip
 """Kafka's own names, the same in every cluster: they tell nothing, and what such a topic is hangs on its name."""
 
-INTERNAL_CLIENTS = r"^(broker-\d+-fetcher-\d+)?$"
-"""Client ids of the brokers' own fetchers, and of a client that says none."""
+INTERNAL_CLIENTS = r"^(broker-\d+-(fetcher-\d+|txn-marker-sender))?$"
+"""Client ids of the brokers' own fetchers and coordinators, and of a client that says none."""
 
 PSEUDONYM = r"^topic-[0-9a-f]{16}$"
 """A pseudonym stays what it is: a dump may have its topic from the name of its file, which is replaced first."""

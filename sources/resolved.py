@@ -59,8 +59,7 @@ def resolved(
     batches = settled(batches) if parsed.has_dumps else none_like(batches)
     fetches = fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS))
     fetches = settled(with_forgotten_epochs(fetches, all_settings))
-    asked = produce_rows(parsed.requests).unionByName(marker_rows(parsed.requests))
-    appends = settled(with_topic(asked, ids, at))
+    appends = settled(with_topic(_asked(parsed, redaction), ids, at))
     rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
     fetches, appends = of_known_topic(fetches), of_known_topic(appends)
 
@@ -80,6 +79,11 @@ def resolved(
         T.EPOCH_STARTS.name: with_topic(redaction.topics(epoch_starts), ids),
         T.REJECTED_LINES.name: rejections,
     }
+
+
+def _asked(parsed: Parsed, redaction: Redaction) -> DataFrame:
+    """What requests had appended, by producers and by coordinators."""
+    return produce_rows(parsed.requests).unionByName(redaction.topics(marker_rows(parsed.requests)))
 
 
 def _told(parsed: Parsed, checkpointed: DataFrame, redaction: Redaction) -> tuple[DataFrame, DataFrame, DataFrame]:

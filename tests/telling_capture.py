@@ -37,7 +37,7 @@ RECORD = '| offset: {0} CreateTime: {0} keySize: -1 payload: {{"type":"{1}","ver
 
 
 def requests() -> list[str]:
-    """A produce, a follower's fetch and a consumer's by name, one by id, and what a controller told in each way."""
+    """A produce, a follower's fetch and a consumer's by name, one by id, markers, and what a controller told."""
     batch = {"name": TOPIC, "partitionData": [{"index": 0}]}
     answer = {"index": 0, "errorCode": 0, "baseOffset": 8}
     asked = [{"topic": TOPIC, "partitions": [{"partition": 0, "fetchOffset": 8}]}]
@@ -50,6 +50,10 @@ def requests() -> list[str]:
         {"ungroupedPartitionStates": [{"topicName": TOPIC, **state}]},
         {"partitionStates": [{"topic": TOPIC, **state}]},
     )
+    marked = [
+        {"producerId": 7, "topics": [{name: TOPIC, "partitions": [{"partitionIndex": 0, "errorCode": 0}]}]}
+        for name in ("name", "topic")
+    ]
     lines = [
         line(
             "PRODUCE", {"acks": 1, "topicData": [batch]}, {"responses": [{"name": TOPIC, "partitions": [answer]}]}, at=1
@@ -57,6 +61,8 @@ def requests() -> list[str]:
         line("FETCH", {"replicaId": 2, "topics": asked}, {"responses": given}, at=2),
         line("FETCH", {"replicaId": -1, "topics": by_id}, {"responses": []}, at=3),
         *[line("LEADER_AND_ISR", told, {}, at=at) for at, told in enumerate(of_versions, 4)],
+        line("WRITE_TXN_MARKERS", {"markers": [{"producerId": 7}]}, {"markers": marked[:1]}, at=8),
+        line("WRITE_TXN_MARKERS", {"markers": [{"producerId": 7}]}, {"transactionMarkers": marked[1:]}, at=9),
     ]
     named = [text.replace('"clientId":"test"', f'"clientId":"{PERSON}-at-{HOST}"') for text in lines]
     return [*named, named[0].replace('"acks":1,', "")]

@@ -34,11 +34,7 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     # A response is no event of the leader's, and a witness was not where its append is: what follows is what follows
     # the event before.
     is_leaders = ~is_event(N.RESPONSE, EventType.WITNESS)
-    grown_to = F.max(F.when(is_leaders, F.col(N.MAY_HAVE_GROWN_TO))).over(so_far())
-    # Where the next append begins only rises, also where a fetch was moved across one. How long the log was that its
-    # leader left is known again when its process has ended.
-    found = F.when(is_event(EventType.RESTART), F.col(N.MAY_HAVE_GROWN_TO))
-    variables[N.MAY_HAVE_GROWN_TO] = F.coalesce(found, grown_to, F.lit(UNKNOWN_OFFSET))
+    variables[N.MAY_HAVE_GROWN_TO] = _may_have_grown_to(is_leaders)
     if has_witnesses and profile.has_outsiders:
         variables[N.HW_IF_WAITED] = carried(F.when(is_leaders, F.col(N.HW_IF_WAITED)), so_far())
     for i in range(slots):
@@ -63,6 +59,16 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
         .withColumn(N.FOLLOWER_LEO, _no_more_than_the_leader_has())
         .drop(*[slot_column(N.REMOTE_LEO_BEFORE, i) for i in range(slots)])
     )
+
+
+def _may_have_grown_to(is_leaders: Column) -> Column:
+    """Return where the next append begins: that only rises, also where a fetch was moved across one.
+
+    How long the log was that its leader left is known again when its process has ended.
+    """
+    found = F.when(is_event(EventType.RESTART), F.col(N.MAY_HAVE_GROWN_TO))
+    grown_to = F.max(F.when(is_leaders, F.col(N.MAY_HAVE_GROWN_TO))).over(so_far())
+    return F.coalesce(found, grown_to, F.lit(UNKNOWN_OFFSET))
 
 
 def _with_raised(states: DataFrame, slots: int) -> DataFrame:

@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
+from schemas.kinds import StatementKind
 from sources.resolve_appends import AT, GAP, MARKERS, MAY_BE_MORE, NEXT_BASE, TERM
 
 MAY_BE_THERE = (6, 7, 20)
@@ -30,8 +31,19 @@ def is_silent() -> Column:
     return (F.col(C.BASE_OFFSET) < 0) & (F.col(C.LEADER_EPOCH) >= 0) & (_is_marker() | _is_uncounted())
 
 
+def beginnings(appends: DataFrame, statements: DataFrame) -> DataFrame:
+    """One row a leader that began where no append begins, as an append of no record: what it begins with is silent."""
+    is_told = (F.col(C.KIND) == StatementKind.BECAME_LEADER_LEO.value) & (F.col(C.OFFSET) >= 0)
+    begun = statements.where(is_told & (F.col(C.LEADER_EPOCH) >= 0)).select(
+        *TERM, F.col(C.OFFSET).alias(C.BASE_OFFSET), (F.col(C.OFFSET) - 1).alias(C.LAST_OFFSET), C.EVENT_TIME,
+    )  # fmt: skip
+    return begun.join(appends.select(*TERM, C.BASE_OFFSET).distinct(), [*TERM, C.BASE_OFFSET], "left_anti")
+
+
 def points(appends: DataFrame) -> DataFrame:
     """One row a beginning and an end of each append in logs with silent ones, with how many silent ones had by then.
+
+    `appends` are also those that `beginnings` are.
 
     Columns: `TERM`, the line, `base_offset` (NULL: silent), `us`, `does`; `after`; of `markers` and `others` how many
     had `begun` and `ended`, and `all` of the log.
@@ -89,18 +101,20 @@ def gaps(points: DataFrame) -> DataFrame:
     return between.select(*TERM, F.col(C.BASE_OFFSET).alias(AT), gap.alias(GAP))
 
 
-def with_markers(appends: DataFrame, points: DataFrame, gaps: DataFrame, batches: DataFrame) -> DataFrame:
+def with_markers(
+    appends: DataFrame, begun: DataFrame, points: DataFrame, gaps: DataFrame, batches: DataFrame
+) -> DataFrame:
     """The appends, markers with their offset where it is known; without those that a dump tells of better.
 
-    `appends` have their ends, `batches` are all that are known.
+    `appends` have their ends, `begun` are `beginnings`, `batches` all that are known.
     """
     in_gap = Window.partitionBy(*TERM, _AFTER).orderBy("us", *_LINE)
     markers = points.where((F.col("does") == _SILENT_BEGINS) & F.col("is_marker") & F.col(_AFTER).isNotNull()).select(
         *TERM, *_LINE, _AFTER, F.row_number().over(in_gap).alias(_NUMBER)
     )
-    before = appends.where(F.col(C.LAST_OFFSET) >= 0).groupBy(*TERM, F.col(C.BASE_OFFSET).alias(_AFTER)).agg(
-        F.max(C.LAST_OFFSET).alias("last")
-    )  # fmt: skip
+    at_base: list[Column | str] = [*TERM, F.col(C.BASE_OFFSET).alias(_AFTER), C.LAST_OFFSET]
+    ended = appends.where(F.col(C.LAST_OFFSET) >= 0).select(*at_base).unionByName(begun.select(*at_base))
+    before = ended.groupBy(*TERM, _AFTER).agg(F.max(C.LAST_OFFSET).alias("last"))
     gap = F.col(GAP)
     fits = gap[NEXT_BASE].isNull() | (F.col("last") + gap[MARKERS] + 1 == gap[NEXT_BASE])
     offsets = (

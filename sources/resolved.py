@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from sources import metadata_rows, segment_rows, server_log
-from sources.between_appends import gaps, is_silent, points, with_markers
+from sources.between_appends import beginnings, gaps, is_silent, points, with_markers
 from sources.created_anew import created_anew
 from sources.earlier import Earlier
 from sources.fetch_epochs import with_forgotten_epochs
@@ -107,10 +107,11 @@ def _with_ends(
     told = ends.unionByName(ends_of_leaders(all_stated, epochs)).unionByName(old_batch_ends(appends, all_batches))
     if appends.where(is_silent()).isEmpty():
         return with_last_offset(appends, all_batches, told)
-    begun_and_ended = settled(points(appends))
+    begun = settled(beginnings(appends, all_stated))
+    begun_and_ended = settled(points(appends.unionByName(begun, allowMissingColumns=True)))
     between = settled(gaps(begun_and_ended))
     ended = settled(with_last_offset(appends, all_batches, told, between))
-    return with_markers(ended, begun_and_ended, between, all_batches)
+    return with_markers(ended, begun, begun_and_ended, between, all_batches)
 
 
 def _with_unlogged(ended: DataFrame, batches: DataFrame, changes: DataFrame, earlier: Earlier) -> DataFrame:

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, PRODUCE_EVENTS, SEGMENT_BATCHES
-from sources.between_appends import gaps, points, with_markers
+from sources.between_appends import beginnings, gaps, points, with_markers
 from sources.resolve_appends import batch_ends, with_last_offset
 from tests.test_resolve_appends import append, batch, fetched, rows_of
 
@@ -27,16 +27,21 @@ def unasked(at: float) -> Told:
 
 
 def resolved(
-    spark: SparkSession, *appends: Told, fetches: tuple[Told, ...] = (), dump: tuple[Told, ...] = ()
+    spark: SparkSession,
+    *appends: Told,
+    fetches: tuple[Told, ...] = (),
+    dump: tuple[Told, ...] = (),
+    stated: tuple[Told, ...] = (),
 ) -> list[tuple[int, int]]:
     """First and last offset of each append that is left, in the order of the lines."""
     told = rows_of(spark, PRODUCE_EVENTS, *appends)
     batches = rows_of(spark, SEGMENT_BATCHES, *dump)
     ends = batch_ends(rows_of(spark, FETCH_EVENTS, *fetches), rows_of(spark, BROKER_STATEMENTS))
-    found = points(told).localCheckpoint()
+    begun = beginnings(told, rows_of(spark, BROKER_STATEMENTS, *stated)).localCheckpoint()
+    found = points(told.unionByName(begun, allowMissingColumns=True)).localCheckpoint()
     between: DataFrame = gaps(found).localCheckpoint()
     ended = with_last_offset(told, batches, ends, between)
-    placed = with_markers(ended, found, between, batches)
+    placed = with_markers(ended, begun, found, between, batches)
     assert placed.columns == told.columns
     return [(row.base_offset, row.last_offset) for row in placed.orderBy("source_line").collect()]
 
@@ -98,6 +103,18 @@ def test_a_repeat_is_answered_with_the_offset_of_the_first(spark: SparkSession) 
     told = append(0, at=10), marker(11), append(0, at=12), append(5, at=13)
 
     assert resolved(spark, *told) == [(0, 3), (4, 4), (0, 3), (5, -1)]
+
+
+def test_a_marker_may_be_what_a_leader_begins_with(spark: SparkSession) -> None:
+    """Of a log that has 5 records, or none; and where an append is the first, it is that."""
+    line = {"kind": "became_leader_log_end_offset", "event_time": 10}
+    begins = {"offset": 5, "leader_epoch": 0, **line}, {"offset": 0, "leader_epoch": 1, **line}
+    of_1 = marker(11, producer=8) | {"leader_epoch": 1}, append(1, epoch=1, at=12)
+
+    assert resolved(spark, marker(11), append(6, at=12), *of_1, stated=begins) == [(5, 5), (6, -1), (0, 0), (1, -1)]
+    assert resolved(spark, append(5, at=11), marker(12), append(9, at=13), stated=begins[:1]) == [
+        (5, 7), (8, 8), (9, -1),
+    ]  # fmt: skip
 
 
 def test_each_log_is_counted_by_itself(spark: SparkSession) -> None:

@@ -86,15 +86,16 @@ def gaps(points: DataFrame) -> DataFrame:
     each = points.where(F.col(C.BASE_OFFSET).isNotNull()).groupBy(*TERM, C.BASE_OFFSET).agg(*at_begin, *at_end, *totals)
     in_order = Window.partitionBy(*TERM).orderBy(C.BASE_OFFSET)
 
-    def until_next(what: str) -> dict[str, Column]:
-        return {
-            f"{what}_may_be": F.coalesce(F.lead(f"{what}_begun").over(in_order), f"{what}_all")
-            - F.col(f"{what}_ended"),
-            f"{what}_are": F.coalesce(F.lead(f"{what}_ended").over(in_order), f"{what}_all") - F.col(f"{what}_begun"),
-        }
+    def by_the_next(counted: str, what: str) -> Column:
+        return F.coalesce(F.lead(f"{what}_{counted}").over(in_order), f"{what}_all")
 
     between = each.withColumns(
-        {**until_next("markers"), **until_next("others"), NEXT_BASE: F.lead(C.BASE_OFFSET).over(in_order)}
+        {
+            "markers_may_be": by_the_next("begun", "markers") - F.col("markers_ended"),
+            "markers_are": by_the_next("ended", "markers") - F.col("markers_begun"),
+            "others_may_be": by_the_next("begun", "others") - F.col("others_ended"),
+            NEXT_BASE: F.lead(C.BASE_OFFSET).over(in_order),
+        }
     )
     may_be_more = (F.col("markers_may_be") != F.col("markers_are")) | (F.col("others_may_be") > 0)
     gap = F.struct(F.col("markers_are").alias(MARKERS), may_be_more.alias(MAY_BE_MORE), F.col(NEXT_BASE))
@@ -125,9 +126,9 @@ def with_markers(
     )
     dumped = batches.where(F.col(C.LEADER_EPOCH) >= 0).select(*TERM, F.col(C.BASE_OFFSET).alias("offset_of_marker"))
     known = offsets.join(dumped.distinct().withColumn("is_dumped", F.lit(True)), [*TERM, "offset_of_marker"], "left")
-    placed = appends.join(F.broadcast(known), [*TERM, *_LINE], "left").where(F.col("is_dumped").isNull())
-    offset = F.when(_is_marker(), F.col("offset_of_marker"))
-    at_offset: dict[str, Column] = {c: F.coalesce(offset, c) for c in (C.BASE_OFFSET, C.LAST_OFFSET)}
+    # As many as there are transactions: too many to be sent to every task, for all that is known.
+    placed = appends.join(known, [*TERM, *_LINE], "left").where(F.col("is_dumped").isNull())
+    at_offset: dict[str, Column] = {c: F.coalesce("offset_of_marker", c) for c in (C.BASE_OFFSET, C.LAST_OFFSET)}
     return placed.withColumns(at_offset).select(*appends.columns)
 
 

@@ -11,11 +11,9 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import StatementKind
 from sources.resolve_appends import AT, GAP, MARKERS, MAY_BE_MORE, NEXT_BASE, TERM
+from sources.silent_appends import is_marker, is_silent
 
-MAY_BE_THERE = (6, 7, 20)
-"""Errors with which a marker may have been appended all the same, as an append may."""
 CLOCK_ERROR_US = 1_000
 """Times of the request log are cut to milliseconds."""
 
@@ -24,20 +22,6 @@ _BEGINS, _SILENT_BEGINS, _ENDS, _SILENT_ENDS = range(4)
 _LINE = (C.SOURCE_FILE, C.SOURCE_LINE, C.PRODUCER_ID)
 _AFTER, _NUMBER = "after", "number"
 """bigint: base offset of the last append that had certainly ended before the marker; the marker's number after that."""
-
-
-def is_silent() -> Column:
-    """Whether a row is of an append whose offset no response tells, or may be."""
-    return (F.col(C.BASE_OFFSET) < 0) & (F.col(C.LEADER_EPOCH) >= 0) & (_is_marker() | _is_uncounted())
-
-
-def beginnings(appends: DataFrame, statements: DataFrame) -> DataFrame:
-    """One row a leader that began where no append begins, as an append of no record: what it begins with is silent."""
-    is_told = (F.col(C.KIND) == StatementKind.BECAME_LEADER_LEO.value) & (F.col(C.OFFSET) >= 0)
-    begun = statements.where(is_told & (F.col(C.LEADER_EPOCH) >= 0)).select(
-        *TERM, F.col(C.OFFSET).alias(C.BASE_OFFSET), (F.col(C.OFFSET) - 1).alias(C.LAST_OFFSET), C.EVENT_TIME,
-    )  # fmt: skip
-    return begun.join(appends.select(*TERM, C.BASE_OFFSET).distinct(), [*TERM, C.BASE_OFFSET], "left_anti")
 
 
 def points(appends: DataFrame) -> DataFrame:
@@ -57,7 +41,7 @@ def points(appends: DataFrame) -> DataFrame:
     # A producer's repeat is answered with the offset of the first.
     work = F.min(F.struct((begin_us - CLOCK_ERROR_US).alias("begin"), (end_us + CLOCK_ERROR_US).alias("end")))
     once = placed.groupBy(*TERM, C.BASE_OFFSET).agg(work.alias("work"))
-    of_silent = silent.select(*TERM, *_LINE, _is_marker().alias("is_marker"), _two(begin_us, end_us, _SILENT_BEGINS))
+    of_silent = silent.select(*TERM, *_LINE, is_marker().alias("is_marker"), _two(begin_us, end_us, _SILENT_BEGINS))
     both = once.select(
         *TERM, C.BASE_OFFSET, _two(F.col("work")["begin"], F.col("work")["end"], _BEGINS)
     ).unionByName(of_silent, allowMissingColumns=True)  # fmt: skip
@@ -130,17 +114,6 @@ def with_markers(
     placed = appends.join(known, [*TERM, *_LINE], "left").where(F.col("is_dumped").isNull())
     at_offset: dict[str, Column] = {c: F.coalesce("offset_of_marker", c) for c in (C.BASE_OFFSET, C.LAST_OFFSET)}
     return placed.withColumns(at_offset).select(*appends.columns)
-
-
-def _is_marker() -> Column:
-    """Whether a row is of a marker that was surely appended, and of which only a request tells."""
-    return F.col(C.IS_CONTROL) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.BASE_OFFSET) < 0)
-
-
-def _is_uncounted() -> Column:
-    """Whether it is of nobody knows how many records, or maybe none."""
-    may_be = F.col(C.IS_CONTROL) & F.col(C.ERROR_CODE).isin(*MAY_BE_THERE)
-    return may_be | F.coalesce((F.col(C.ACKS) == 0) & (F.col(C.ERROR_CODE) == 0), F.lit(False))
 
 
 def _two(begin_us: Column, end_us: Column, begins: int) -> Column:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from sources import metadata_rows, segment_rows, server_log
-from sources.between_appends import beginnings, gaps, is_silent, points, with_markers
+from sources.append_ends import with_ends
 from sources.created_anew import created_anew
 from sources.earlier import Earlier
 from sources.fetch_epochs import with_forgotten_epochs
@@ -22,7 +22,7 @@ from sources.marker_requests import marker_rows
 from sources.parsed import Parsed, none_like, settled
 from sources.produce_requests import produce_rows
 from sources.redaction import Redaction
-from sources.resolve_appends import batch_ends, ends_of_leaders, with_last_offset
+from sources.resolve_appends import batch_ends, ends_of_leaders
 from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
 from sources.resolve_leaders import with_leader
 from sources.resolve_old_batches import old_batch_ends
@@ -105,13 +105,7 @@ def _with_ends(
     all_stated = earlier.and_now(T.BROKER_STATEMENTS, stated)
     ends = batch_ends(earlier.and_now(T.FETCH_EVENTS, fetches), all_stated)
     told = ends.unionByName(ends_of_leaders(all_stated, epochs)).unionByName(old_batch_ends(appends, all_batches))
-    if appends.where(is_silent()).isEmpty():
-        return with_last_offset(appends, all_batches, told)
-    begun = settled(beginnings(appends, all_stated))
-    begun_and_ended = settled(points(appends.unionByName(begun, allowMissingColumns=True)))
-    between = settled(gaps(begun_and_ended))
-    ended = settled(with_last_offset(appends, all_batches, told, between))
-    return with_markers(ended, begun, begun_and_ended, between, all_batches)
+    return with_ends(appends, all_stated, all_batches, told)
 
 
 def _with_unlogged(ended: DataFrame, batches: DataFrame, changes: DataFrame, earlier: Earlier) -> DataFrame:

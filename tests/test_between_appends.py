@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import SparkSession
 
 from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, PRODUCE_EVENTS, SEGMENT_BATCHES
-from sources.between_appends import beginnings, gaps, points, with_markers
-from sources.resolve_appends import batch_ends, with_last_offset
+from sources.append_ends import with_ends
+from sources.resolve_appends import batch_ends
 from tests.test_resolve_appends import append, batch, fetched, rows_of
 
 pytestmark = pytest.mark.spark
@@ -36,12 +36,9 @@ def resolved(
     """First and last offset of each append that is left, in the order of the lines."""
     told = rows_of(spark, PRODUCE_EVENTS, *appends)
     batches = rows_of(spark, SEGMENT_BATCHES, *dump)
+    statements = rows_of(spark, BROKER_STATEMENTS, *stated)
     ends = batch_ends(rows_of(spark, FETCH_EVENTS, *fetches), rows_of(spark, BROKER_STATEMENTS))
-    begun = beginnings(told, rows_of(spark, BROKER_STATEMENTS, *stated)).localCheckpoint()
-    found = points(told.unionByName(begun, allowMissingColumns=True)).localCheckpoint()
-    between: DataFrame = gaps(found).localCheckpoint()
-    ended = with_last_offset(told, batches, ends, between)
-    placed = with_markers(ended, begun, found, between, batches)
+    placed = with_ends(told, statements, batches, ends)
     assert placed.columns == told.columns
     return [(row.base_offset, row.last_offset) for row in placed.orderBy("source_line").collect()]
 

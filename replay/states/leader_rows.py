@@ -127,10 +127,13 @@ def _has_strange_members() -> Column:
 
 
 def _unheard_of(slots: int) -> Column:
-    """Return how far the HW may have risen before the leader's process ended, by requests that it never logged."""
-    reached = []
+    """Return how far the HW may have risen before the leader's process ended, by requests that it never logged.
+
+    An append may be among them, or one of which nothing tells where it ended: then its log was longer than is known.
+    """
+    longest, reached = F.greatest(C.LOG_END_OFFSET, N.MAY_HAVE_GROWN_TO), []
     for i in range(slots):
-        told = F.coalesce(F.try_element_at(F.col(REACHED), replica_in(i)), F.col(C.LOG_END_OFFSET))
+        told = F.coalesce(F.try_element_at(F.col(REACHED), replica_in(i)), longest)
         asked = F.greatest(F.col(slot_column(C.REMOTE_LEO, i)), told)
         reached.append(F.when(holds(i, F.col(N.JOINING_MASK)), asked))
-    return F.when(is_event(EventType.RESTART), F.least(F.col(C.LOG_END_OFFSET), *reached))
+    return F.when(is_event(EventType.RESTART), F.least(longest, *reached))

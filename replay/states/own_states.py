@@ -78,7 +78,9 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
         said = F.struct(
             ((F.col(_LEFT_OPEN) == i) | (F.col(_LONGER) == i)).alias("may_be"),
             F.col(C.LOG_END_OFFSET_HIGH).alias("leo"),
-            F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw"),
+            F.when(F.col(_LONGER) == i, F.col(C.HIGH_WATERMARK_HIGH))
+            .otherwise(F.col(C.RESPONSE_HIGH_WATERMARK))
+            .alias("hw"),
         )
         # What a witness proves is the least that it has: whether it took its last response, and has more, stays open.
         tells = is_event_of(i, N.RESPONSE) | leo.isNotNull()

@@ -91,11 +91,13 @@ def _no_more_than_the_leader_has() -> Column:
 
     If its next fetch is of a later leadership, the fetcher may have led in between: what it asks for there is no more
     of this leader's. What it had before the response it has: a diverging one may bring none, and be from beyond this
-    leader's log.
+    leader's log. Where that may be longer than is known, nothing tells how much of it came.
     """
     has, next_asks = F.col(C.LOG_END_OFFSET), F.col(N.FOLLOWER_LEO)
     is_last = is_event(N.RESPONSE) & F.col(N.NEXT_FETCH_US).isNull() & (has >= 0)
-    return F.when(is_last & (next_asks > F.col(C.FETCH_OFFSET)), F.least(next_asks, has)).otherwise(next_asks)
+    taken = F.when((next_asks > has) & (F.col(N.MAY_HAVE_GROWN_TO) > has), UNKNOWN_OFFSET)
+    taken = taken.otherwise(F.least(next_asks, has))
+    return F.when(is_last & (next_asks > F.col(C.FETCH_OFFSET)), taken).otherwise(next_asks)
 
 
 def risen_at_least(told: Column) -> Column:

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources.resolve_appends import AT, GAP, MARKERS, MAY_BE_MORE, NEXT_BASE, TERM
+from sources.resolve_epochs import LATE_US
 from sources.silent_appends import is_marker, is_silent
 
 CLOCK_ERROR_US = 1_000
@@ -38,9 +39,11 @@ def points(appends: DataFrame) -> DataFrame:
     )
     begin_us = F.unix_micros(C.EVENT_TIME)
     end_us = begin_us + F.coalesce(C.LOCAL_TIME_US, F.lit(0))
+    # Before a transaction's records are appended its coordinator is asked (KIP-890): that is no local time.
+    done_us = F.when(F.col(C.IS_TRANSACTIONAL), F.greatest(end_us, F.unix_micros(C.RESPONSE_TIME))).otherwise(end_us)
     # A producer's repeat is answered with the offset of the first.
-    work = F.min(F.struct((begin_us - CLOCK_ERROR_US).alias("begin"), (end_us + CLOCK_ERROR_US).alias("end")))
-    once = placed.groupBy(*TERM, C.BASE_OFFSET).agg(work.alias("work"))
+    work = F.min(F.struct((begin_us - LATE_US).alias("begin"), (done_us + CLOCK_ERROR_US).alias("end")))
+    once = placed.groupBy(*TERM, C.BASE_OFFSET).agg(work.alias("work")).withColumn("work", _in_order_of_offsets())
     of_silent = silent.select(*TERM, *_LINE, is_marker().alias("is_marker"), _two(begin_us, end_us, _SILENT_BEGINS))
     both = once.select(
         *TERM, C.BASE_OFFSET, _two(F.col("work")["begin"], F.col("work")["end"], _BEGINS)
@@ -114,6 +117,14 @@ def with_markers(
     placed = appends.join(known, [*TERM, *_LINE], "left").where(F.col("is_dumped").isNull())
     at_offset: dict[str, Column] = {c: F.coalesce("offset_of_marker", c) for c in (C.BASE_OFFSET, C.LAST_OFFSET)}
     return placed.withColumns(at_offset).select(*appends.columns)
+
+
+def _in_order_of_offsets() -> Column:
+    """When an append was worked on: not before those of lower offsets, and no longer than those of higher ones."""
+    by_offset = Window.partitionBy(*TERM).orderBy(C.BASE_OFFSET)
+    not_before = F.max(F.col("work")["begin"]).over(by_offset.rowsBetween(Window.unboundedPreceding, Window.currentRow))
+    no_longer = F.min(F.col("work")["end"]).over(by_offset.rowsBetween(Window.currentRow, Window.unboundedFollowing))
+    return F.struct(not_before.alias("begin"), no_longer.alias("end"))
 
 
 def _two(begin_us: Column, end_us: Column, begins: int) -> Column:

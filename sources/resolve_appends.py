@@ -30,6 +30,8 @@ _ROLES = (StatementKind.BECAME_LEADER_LEO.value, StatementKind.BECAME_FOLLOWER_L
 def batch_ends(fetches: DataFrame, statements: DataFrame) -> DataFrame:
     """Offsets at which a batch of the epoch's log ended: a follower fetches from there, or a log loaded that far."""
     is_of_log = (F.col(C.ERROR_CODE) == 0) & (F.col(C.DIVERGING_EPOCH) < 0) & (F.col(C.REPLICA_ID) >= 0)
+    # Where a log starts may be within a batch, and a replica that has nothing asks from there.
+    is_of_log &= F.coalesce(F.col(C.FETCH_OFFSET) != F.col(C.RESPONSE_LOG_START_OFFSET), F.lit(True))
     fetched = fetches.where(is_of_log).select(*TERM, F.col(C.FETCH_OFFSET).alias(AT))
     is_end = F.col(C.KIND) == StatementKind.LOADED_LEO.value
     loaded = statements.where(is_end).select(*TERM, F.col(C.OFFSET).alias(AT))
@@ -83,14 +85,17 @@ def _known_batches(batches: DataFrame) -> DataFrame:
 
 
 def _end_before_markers() -> Column:
-    """Where an append ended that markers may follow: that many before the next one, or before the end of the log."""
-    gap, next_at = F.col(GAP), F.col("next_at")
+    """Where an append ended that markers may follow: that many before the next one, or before the end of the log.
+
+    It has one record at least: where the next place is right behind that, nothing lies between.
+    """
+    gap, next_at, is_one = F.col(GAP), F.col("next_at"), F.col("next_at") == F.col(C.BASE_OFFSET) + 1
     markers = F.coalesce(gap[MARKERS], F.lit(0))
     before_next = gap[NEXT_BASE] - markers
     at_the_end = F.when(gap[NEXT_BASE].isNull() & (F.col("last_at") - next_at == markers), next_at)
     end = F.when(before_next > F.col(C.BASE_OFFSET), before_next).otherwise(at_the_end)
     is_untold = F.coalesce(gap[MAY_BE_MORE], F.lit(False))
-    return F.when(~is_untold, F.when(markers == 0, next_at).otherwise(end))
+    return F.when(is_one, next_at).when(~is_untold, F.when(markers == 0, next_at).otherwise(end))
 
 
 def _from_batch(end: Column) -> dict[str, Column]:

@@ -6,44 +6,60 @@ What a broker did as the leader (an append, a follower's fetch without an error)
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import ChangeKind
+from schemas.kinds import ChangeKind, StatementKind
 
 BROKER_PARTITION: list[str] = [C.BROKER_ID, C.TOPIC, C.TOPIC_ID, C.PARTITION]
+
+BEGINS_AT = "begins_at"
+"""bigint: the LEO with which a leader began an epoch; NULL where no line tells."""
 
 BEGINNINGS = (ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value)
 
 LATENESS_US, LATENESS_OF_SECONDS_US = 1_000, 1_000_000
 """A line's time is cut to milliseconds; where it has no fraction, to seconds."""
+LATE_US = 5_000
+"""Work may be told to have begun as much later than it did: its line counts back from when it is made."""
 
 
-def terms(leader_changes: DataFrame, fetches: DataFrame) -> DataFrame:
+def terms(leader_changes: DataFrame, fetches: DataFrame, statements: DataFrame) -> DataFrame:
     """One row a broker and partition: the leader epochs it was in, in order, with what first shows each.
 
     A broker's log tells when an epoch began. Where it is missing, a fetch answered without an error shows that the
-    epoch had begun, and a LEADER_AND_ISR request that it was about to.
+    epoch had begun, and a LEADER_AND_ISR request that it was about to. `begins_at` is the LEO with which it led.
     """
     evidence = _told(leader_changes).unionByName(_shown(fetches))
     by_epoch = evidence.groupBy(*BROKER_PARTITION, C.LEADER_EPOCH).agg(
         F.min_by(F.struct("since", "is_beginning"), F.struct("doubt", "since")).alias("first"),
         F.bool_or("is_leader").alias("is_leader"),
     )
-    term = F.struct(C.LEADER_EPOCH, "first.since", "first.is_beginning", "is_leader")
-    return by_epoch.groupBy(*BROKER_PARTITION).agg(F.array_sort(F.collect_list(term)).alias("terms"))
+    term = F.struct(C.LEADER_EPOCH, "first.since", "first.is_beginning", "is_leader", BEGINS_AT)
+    led = by_epoch.join(begins(statements, BROKER_PARTITION), [*BROKER_PARTITION, str(C.LEADER_EPOCH)], "left")
+    return led.groupBy(*BROKER_PARTITION).agg(F.array_sort(F.collect_list(term)).alias("terms"))
+
+
+def begins(statements: DataFrame, of: Sequence[str]) -> DataFrame:
+    """One row a leader epoch `of` a broker or a partition: the least LEO with which a line says that it began."""
+    told = (F.col(C.KIND) == StatementKind.BECAME_LEADER_LEO.value) & (F.col(C.OFFSET) >= 0)
+    known = statements.where(told & (F.col(C.LEADER_EPOCH) >= 0))
+    return known.groupBy(*of, C.LEADER_EPOCH).agg(F.min(C.OFFSET).alias(BEGINS_AT))
 
 
 def with_append_epoch(appends: DataFrame, terms: DataFrame, to_the_second: Collection[str] = ()) -> DataFrame:
     """Appends with the leader epoch: of a real base offset, or a marker, one the broker led, of an error one it was in.
 
+    What lies below where an epoch began, and was worked on as that began, was appended in the one before it. Later it
+    is a producer's repeat of what had been appended before (`append_ends`).
+
     `to_the_second` has the files in which the times of requests have no fraction.
     """
     was_led = (F.col(C.BASE_OFFSET) >= 0) | (F.col(C.IS_CONTROL) & (F.col(C.ERROR_CODE) == 0))
-    return _with_epoch(appends, terms, _end_of_work(to_the_second), was_led)
+    return _with_epoch(appends, terms, _end_of_work(to_the_second), was_led, _begin_of_work(to_the_second))
 
 
 def with_fetch_epoch(fetches: DataFrame, terms: DataFrame, to_the_second: Collection[str] = ()) -> DataFrame:
@@ -81,17 +97,31 @@ def _shown(fetches: DataFrame) -> DataFrame:
 
 def _end_of_work(to_the_second: Collection[str]) -> Column:
     """The latest it can have happened: right after an election the estimate may be before the epoch's own line."""
-    is_coarse = F.col(C.SOURCE_FILE).isin(*to_the_second)
-    lateness = F.when(is_coarse, LATENESS_OF_SECONDS_US).otherwise(LATENESS_US) if to_the_second else LATENESS_US
+    lateness = _or_of_seconds(LATENESS_US, to_the_second)
     return F.timestamp_micros(F.unix_micros(C.EVENT_TIME) + F.col(C.LOCAL_TIME_US) + lateness)
 
 
-def _with_epoch(events: DataFrame, terms: DataFrame, time: Column, is_at_leader: Column) -> DataFrame:
+def _begin_of_work(to_the_second: Collection[str]) -> Column:
+    """The earliest it can have happened."""
+    return F.timestamp_micros(F.unix_micros(C.EVENT_TIME) - _or_of_seconds(LATE_US, to_the_second))
+
+
+def _or_of_seconds(us: int, to_the_second: Collection[str]) -> Column:
+    """So many microseconds, of a file whose times have no fraction a second."""
+    is_coarse = F.col(C.SOURCE_FILE).isin(*to_the_second)
+    return F.when(is_coarse, LATENESS_OF_SECONDS_US).otherwise(us) if to_the_second else F.lit(us)
+
+
+def _with_epoch(
+    events: DataFrame, terms: DataFrame, time: Column, is_at_leader: Column, began: Column | None = None
+) -> DataFrame:
     """A broker has few terms of a partition: they come as one array, and no event is moved for their sake."""
     known = F.col(C.LEADER_EPOCH) >= 0
     fitting = F.filter("terms", lambda term: term["is_leader"] | ~is_at_leader)
     begun = F.filter(fitting, lambda term: term["since"] <= time)
     latest = F.try_element_at(begun, F.lit(-1))[C.LEADER_EPOCH]
+    if began is not None:
+        latest = F.coalesce(F.when(F.col(C.BASE_OFFSET) >= 0, _epoch_below(begun, began)), latest)
     # Before the first sign of an epoch, unless that is its beginning, the broker was in it already.
     first = F.get(fitting, F.lit(0))
     earlier = F.when(~first["is_beginning"], first[C.LEADER_EPOCH])
@@ -101,3 +131,12 @@ def _with_epoch(events: DataFrame, terms: DataFrame, time: Column, is_at_leader:
         .withColumn(C.LEADER_EPOCH, epoch.cast("int"))
         .select(*events.columns)
     )
+
+
+def _epoch_below(begun: Column, began: Column) -> Column:
+    """The last epoch but those that began above an append, and not before the work on it; NULL for none."""
+
+    def may_be(term: Column) -> Column:
+        return F.coalesce((term[BEGINS_AT] <= F.col(C.BASE_OFFSET)) | (term["since"] < began), F.lit(True))
+
+    return F.try_element_at(F.filter(begun, may_be), F.lit(-1))[C.LEADER_EPOCH]

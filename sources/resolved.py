@@ -63,7 +63,7 @@ def resolved(
     rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
     fetches, appends = of_known_topic(fetches), of_known_topic(appends)
 
-    epochs = settled(terms(earlier.and_now(T.LEADER_CHANGES, changes), earlier.and_now(T.FETCH_EVENTS, fetches)))
+    epochs = settled(_terms(changes, fetches, stated, earlier))
     fetches = settled(with_fetch_epoch(fetches, epochs, parsed.to_the_second))
     changes = settled(with_leader(settled(with_statement_epoch(changes, epochs)), earlier.rows(T.LEADER_CHANGES)))
     stated = settled(with_statement_epoch(stated, epochs))
@@ -95,6 +95,12 @@ def _told(parsed: Parsed, checkpointed: DataFrame, redaction: Redaction) -> tupl
         redaction.topics(reduce(DataFrame.unionByName, said)),
         redaction.topics(metadata_rows.change_rows(parsed.metadata)),
     )
+
+
+def _terms(changes: DataFrame, fetches: DataFrame, stated: DataFrame, earlier: Earlier) -> DataFrame:
+    """The leader epochs that brokers were in, by all that is known."""
+    of = ((T.LEADER_CHANGES, changes), (T.FETCH_EVENTS, fetches), (T.BROKER_STATEMENTS, stated))
+    return terms(*[earlier.and_now(table, frame) for table, frame in of])
 
 
 def _with_ends(

@@ -9,8 +9,9 @@ from schemas import columns as C
 from schemas.kinds import StatementKind
 from sources.resolve_appends import TERM
 
-MAY_BE_THERE = (6, 7, 20)
-"""Errors with which a marker may have been appended all the same, as an append may."""
+MAY_BE_THERE = (3, 6, 7, 20, 56)
+"""Errors with which a marker may have been appended all the same, as an append may: what `DelayedProduce.tryComplete`
+finds of a partition that was led when it was appended."""
 
 
 def is_silent() -> Column:
@@ -19,13 +20,13 @@ def is_silent() -> Column:
 
 
 def is_marker() -> Column:
-    """Whether a row is of a marker that was surely appended, and of which only a request tells."""
-    return F.col(C.IS_CONTROL) & (F.col(C.ERROR_CODE) == 0) & (F.col(C.BASE_OFFSET) < 0)
+    """Whether a row is of a marker that was surely appended, of which only a request tells, and that can be counted."""
+    return _is_asked_for() & (F.col(C.ERROR_CODE) == 0) & ~_is_internal()
 
 
 def _is_uncounted() -> Column:
     """Whether it is of nobody knows how many records, or maybe none."""
-    may_be = F.col(C.IS_CONTROL) & F.col(C.ERROR_CODE).isin(*MAY_BE_THERE)
+    may_be = _is_asked_for() & (F.col(C.ERROR_CODE).isin(*MAY_BE_THERE) | ((F.col(C.ERROR_CODE) == 0) & _is_internal()))
     return may_be | F.coalesce((F.col(C.ACKS) == 0) & (F.col(C.ERROR_CODE) == 0), F.lit(False))
 
 
@@ -36,3 +37,12 @@ def beginnings(appends: DataFrame, statements: DataFrame) -> DataFrame:
         *TERM, F.col(C.OFFSET).alias(C.BASE_OFFSET), (F.col(C.OFFSET) - 1).alias(C.LAST_OFFSET), C.EVENT_TIME,
     )  # fmt: skip
     return begun.join(appends.select(*TERM, C.BASE_OFFSET).distinct(), [*TERM, C.BASE_OFFSET], "left_anti")
+
+
+def _is_asked_for() -> Column:
+    return F.col(C.IS_CONTROL) & (F.col(C.BASE_OFFSET) < 0)
+
+
+def _is_internal() -> Column:
+    """Whether the topic is one to which coordinators append, as no line tells."""
+    return F.col(C.TOPIC).startswith("__")

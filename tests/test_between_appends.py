@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from schemas.kinds import StatementKind
 from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, PRODUCE_EVENTS, SEGMENT_BATCHES
 from sources.append_ends import with_ends
 from sources.resolve_appends import batch_ends
@@ -69,8 +70,8 @@ def test_how_many_records_came_without_acks_nothing_tells(spark: SparkSession) -
 
 
 def test_a_marker_that_does_not_fit_is_placed_nowhere(spark: SparkSession) -> None:
-    """There is no room for it: a clock is wrong, or a line is lost. Of the append the start alone is known."""
-    assert resolved(spark, append(0, at=10), marker(11), append(1, at=12)) == [(0, -1), (-1, -1), (1, -1)]
+    """There is no room for it: a clock is wrong, or a line is lost. The append itself has one record at least."""
+    assert resolved(spark, append(0, at=10), marker(11), append(1, at=12)) == [(0, 0), (-1, -1), (1, -1)]
 
 
 @pytest.mark.parametrize(
@@ -126,3 +127,46 @@ def test_each_log_is_counted_by_itself(spark: SparkSession) -> None:
     assert resolved(spark, append(0, at=10), marker(11), append(5, at=12), *other) == [
         (0, 3), (4, 4), (5, -1), (0, 4), (5, -1), (7, 8), (9, -1),
     ]  # fmt: skip
+
+
+def test_an_append_has_one_record_at_least(spark: SparkSession) -> None:
+    """Where the next one begins right behind that, or a follower asks, nothing lies between, whatever came."""
+    told = append(0, at=10), unasked(10.5), append(1, at=11), unasked(11.5)
+
+    assert resolved(spark, *told, fetches=(fetched(2),)) == [(0, 0), (-1, -1), (1, 1), (-1, -1)]
+
+
+def test_the_coordinator_of_a_transaction_is_asked_before_its_records_are_appended(spark: SparkSession) -> None:
+    """Until the response, that is: a marker that came meanwhile may lie before them, and others after it."""
+    slow = append(6, at=11.002, is_transactional=True, response_time=11.020, local_time_us=200)
+    told = append(0, at=10), slow, marker(11.010), append(9, at=12)
+
+    assert resolved(spark, *told) == [(0, -1), (6, -1), (-1, -1), (9, -1)]
+
+
+def test_no_append_was_worked_on_before_one_of_a_lower_offset_nor_after_one_of_a_higher(spark: SparkSession) -> None:
+    """The slow one was done before the next: the marker came later than that."""
+    slow = append(6, at=11, is_transactional=True, response_time=11.9, local_time_us=200)
+    told = append(0, at=10), slow, append(9, at=11.1), marker(11.5), append(12, at=13)
+
+    assert resolved(spark, *told) == [(0, 5), (6, 8), (9, 10), (11, 11), (12, -1)]
+
+
+def test_of_internal_topics_no_marker_is_placed(spark: SparkSession) -> None:
+    """Their coordinators append besides, as no line tells."""
+    internal = {"topic": "__consumer_offsets"}
+    told = append(0, at=10, **internal), {**marker(11), **internal}, append(9, at=13, **internal)
+
+    assert resolved(spark, *told) == [(0, -1), (-1, -1), (9, -1)]
+
+
+def test_a_repeat_in_a_later_epoch_ends_where_its_original_did(spark: SparkSession) -> None:
+    """The next leader answers with the offset of the first (KIP-98), by its request or its dump; of 7 nobody knows."""
+    first = append(0, at=10), append(5, at=11), append(8, at=12)
+    repeats = append(0, epoch=1, at=20), append(7, epoch=1, at=21), append(8, epoch=1, at=22)
+    told = *first, *repeats, append(10, epoch=1, at=23), append(13, epoch=1, at=24)
+    begins = {"kind": StatementKind.BECAME_LEADER_LEO.value, "offset": 10, "leader_epoch": 1, "event_time": 19}
+
+    found = resolved(spark, *told, stated=(begins,), dump=(batch(8, 9),))
+
+    assert found == [(0, 4), (5, 7), (8, 9), (0, 4), (7, -1), (8, 9), (10, 12), (13, -1)]

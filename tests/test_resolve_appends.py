@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spark
 
 PLACE = {"topic": "orders", "topic_id": "id", "partition": 0, "broker_id": 1, "last_offset": -1, "producer_id": -1}
 NEITHER = {"is_control": False, "is_transactional": False}
-TIMES = ("event_time", "create_time")
+TIMES = ("event_time", "create_time", "response_time")
 
 
 def rows_of(spark: SparkSession, table: Table, *rows: dict[str, object]) -> DataFrame:

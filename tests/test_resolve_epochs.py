@@ -6,6 +6,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from schemas.kinds import StatementKind
 from schemas.tables import BROKER_STATEMENTS, FETCH_EVENTS, LEADER_CHANGES, PRODUCE_EVENTS, Table
 from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
 
@@ -35,7 +36,16 @@ def epochs(frame: DataFrame) -> list[int]:
     return [row.leader_epoch for row in frame.orderBy("source_line").collect()]
 
 
-NO_FETCHES: list[dict[str, object]] = []
+NOTHING: list[dict[str, object]] = []
+
+
+def said(spark: SparkSession, **begins_at: int) -> DataFrame:
+    """Broker 1's lines of the LEOs with which it began to lead epochs, `e3` is epoch 3."""
+    lines = [
+        {"leader_epoch": int(epoch[1:]), "offset": leo, "kind": StatementKind.BECAME_LEADER_LEO.value, "at": 0.0}
+        for epoch, leo in begins_at.items()
+    ]
+    return rows_of(spark, BROKER_STATEMENTS, lines)
 
 
 def test_an_append_is_of_the_last_epoch_the_broker_led(spark: SparkSession) -> None:
@@ -43,7 +53,7 @@ def test_an_append_is_of_the_last_epoch_the_broker_led(spark: SparkSession) -> N
     changes = rows_of(
         spark, LEADER_CHANGES, [led(2, 10), led(4, 20, "become_follower", leader=3), led(5, 30), led(5, 40)]
     )
-    known = terms(changes, rows_of(spark, FETCH_EVENTS, NO_FETCHES))
+    known = terms(changes, rows_of(spark, FETCH_EVENTS, NOTHING), said(spark))
     appends = [
         {"at": 9.0, "base_offset": 1},
         {"at": 9.9995, "base_offset": 1},
@@ -58,9 +68,23 @@ def test_an_append_is_of_the_last_epoch_the_broker_led(spark: SparkSession) -> N
     assert epochs(with_append_epoch(rows_of(spark, PRODUCE_EVENTS, appends), known)) == [-1, 2, 2, 2, 4, 5, 5, -1, 3]
 
 
+def test_what_lies_below_where_an_epoch_began_was_appended_before_it(spark: SparkSession) -> None:
+    """If it was worked on as the line of the epoch was written; later it is a repeat, and of the epoch that answers."""
+    changes = rows_of(spark, LEADER_CHANGES, [led(0, 10), led(1, 20.001)])
+    known = terms(changes, rows_of(spark, FETCH_EVENTS, NOTHING), said(spark, e0=0, e1=10))
+    appends = [
+        {"at": 20.0, "base_offset": 5, "local_time_us": 700},
+        {"at": 20.0, "base_offset": 10, "local_time_us": 700},
+        {"at": 20.1, "base_offset": 5},
+    ]
+    assert epochs(with_append_epoch(rows_of(spark, PRODUCE_EVENTS, appends), known)) == [0, 1, 1]
+
+
 def test_a_time_without_a_fraction_may_be_a_second_early(spark: SparkSession) -> None:
     """Of the files where it has none; in any other a millisecond."""
-    known = terms(rows_of(spark, LEADER_CHANGES, [led(2, 10), led(3, 20)]), rows_of(spark, FETCH_EVENTS, NO_FETCHES))
+    known = terms(
+        rows_of(spark, LEADER_CHANGES, [led(2, 10), led(3, 20)]), rows_of(spark, FETCH_EVENTS, NOTHING), said(spark)
+    )
     appends = [{"at": 19.9, "base_offset": 1, "source_file": name} for name in ("cut.log", "whole.log")]
     fetches = [{**append, "replica_id": 2, "error_code": 0} for append in appends]
     fetches[0]["at"] = 18.9
@@ -82,7 +106,7 @@ def test_a_fetch_that_was_answered_shows_the_epoch_without_any_other_log(spark: 
             {"at": 21.0, "leader_epoch": -1, "replica_id": 2, "error_code": 74},
         ],
     )
-    known = terms(rows_of(spark, LEADER_CHANGES, []), fetches)
+    known = terms(rows_of(spark, LEADER_CHANGES, NOTHING), fetches, said(spark))
     assert epochs(with_fetch_epoch(fetches, known)) == [7, 7, 8, 9, 8]
     appends = [{"at": 5.0, "base_offset": 1}, {"at": 19.0, "base_offset": 2}]
     assert epochs(with_append_epoch(rows_of(spark, PRODUCE_EVENTS, appends), known)) == [7, 7]
@@ -91,7 +115,7 @@ def test_a_fetch_that_was_answered_shows_the_epoch_without_any_other_log(spark: 
 def test_the_brokers_own_line_outweighs_what_it_was_told(spark: SparkSession) -> None:
     """LEADER_AND_ISR takes time to apply: until then the broker leads the epoch before."""
     changes = rows_of(spark, LEADER_CHANGES, [led(2, 10), led(3, 20, "assigned"), led(3, 21), led(4, 30, "assigned")])
-    known = terms(changes, rows_of(spark, FETCH_EVENTS, NO_FETCHES))
+    known = terms(changes, rows_of(spark, FETCH_EVENTS, NOTHING), said(spark))
     appends = [{"at": at, "base_offset": 1} for at in (20.5, 21.5, 30.5)]
     assert epochs(with_append_epoch(rows_of(spark, PRODUCE_EVENTS, appends), known)) == [2, 3, 4]
 
@@ -99,6 +123,6 @@ def test_the_brokers_own_line_outweighs_what_it_was_told(spark: SparkSession) ->
 def test_a_loaded_log_is_of_the_epoch_before_the_restart(spark: SparkSession) -> None:
     """The line comes before the broker is told its role."""
     changes = rows_of(spark, LEADER_CHANGES, [led(2, 10), led(3, 31, "become_follower", leader=3)])
-    known = terms(changes, rows_of(spark, FETCH_EVENTS, NO_FETCHES))
+    known = terms(changes, rows_of(spark, FETCH_EVENTS, NOTHING), said(spark))
     loaded = rows_of(spark, BROKER_STATEMENTS, [{"at": 30.0, "kind": "loaded_log_end_offset", "offset": 11}])
     assert epochs(with_statement_epoch(loaded, known)) == [2]

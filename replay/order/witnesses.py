@@ -38,8 +38,9 @@ def with_witnesses(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     # What a leader appended last before its process ended it may not have logged: its log was found longer.
     found = F.when(is_event(EventType.RESTART), F.col(C.LAST_OFFSET) + 1)
     follows = F.when(F.col(C.LOG_END_OFFSET) >= 0, F.coalesce(found, F.col("next_append")["base"]))
-    # Carried on until an append follows: of one that is open nothing says how far it came.
-    grown_to = F.coalesce(follows, F.when(is_open, NO_BOUND))
+    # Carried on until an append follows: of one that is open, and no repeat, nothing says how far it came.
+    is_at_end = F.col(C.LOG_END_OFFSET) <= F.col(C.LAST_OFFSET) + 1
+    grown_to = F.coalesce(follows, F.when(is_open & is_at_end, NO_BOUND))
     return rows.withColumns(
         {
             N.EVENT: F.col("step"),

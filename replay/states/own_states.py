@@ -36,6 +36,8 @@ LEADER_CHANGES = "leader_changes"
 """boolean: the event changes what the leader has."""
 _LEO_NOW, _HW_NOW = "leo_now", "hw_now"
 """bigint: what the event tells of the replica whose it is, NULL if nothing."""
+_FORGOTTEN_MASK = "forgotten_mask"
+"""int: slots of whom nothing is known after the event."""
 _LEFT_OPEN, _MAY_BE_TAKEN, _LONGER = "left_open", "may_be_taken", "longer"
 """int: slot of whom the event leaves open what it has, or its HW for long; of a leader of a longer log maybe; or -1."""
 _OF_LEADER = (
@@ -61,10 +63,7 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
     for i in range(slots):
         leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
-        # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
-        dropped = F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))
-        # What it had before an epoch without a logged request it may have outgrown there, or cut.
-        unknown = dropped | F.col(N.IS_UNHEARD)
+        unknown = in_mask(F.col(_FORGOTTEN_MASK), i)
         # Nor does it go on with what it had as a leader that was not heard to the end.
         led = leads & ~F.col(N.IS_UNSURE)
         leo = F.when(led, F.col(C.LOG_END_OFFSET)).when(leads | unknown, UNKNOWN_OFFSET).when(own, F.col(_LEO_NOW))
@@ -89,7 +88,7 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     passengers = (*_SHOWN, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)])
     carrying = aboard(_with_what_is_told(known), passengers, "passengers")
     return ashore(carrying.withColumns(columns), passengers, "passengers").drop(
-        _NOW, _LEO_NOW, _HW_NOW, _LEFT_OPEN, _MAY_BE_TAKEN, _LONGER
+        _NOW, _FORGOTTEN_MASK, _LEO_NOW, _HW_NOW, _LEFT_OPEN, _MAY_BE_TAKEN, _LONGER
     )  # fmt: skip
 
 
@@ -119,10 +118,14 @@ def _with_what_is_told(known: DataFrame) -> DataFrame:
     """
     response, restart = is_event(N.RESPONSE), is_event(N.REPLICA_RESTART)
     taken = F.col(N.IS_TAKEN) & (F.col(N.FOLLOWER_LEO) >= 0)
+    # A reassignment that drops a replica deletes its log (`StopReplica`): assigned again, it starts anew.
+    dropped = F.coalesce(F.bitwise_not(N.NEW_ASSIGNED_MASK), F.lit(0))
     asked = is_event(EventType.FETCH, N.REPLICA_RESTART, N.REFUSED)
     return known.withColumns(
         {
             _NOW: F.struct(*_OF_LEADER),
+            # What one had before an epoch without a logged request it may have outgrown there, or cut.
+            _FORGOTTEN_MASK: F.when(F.col(N.IS_UNHEARD), -1).otherwise(dropped),
             _LEO_NOW: F.when(asked, F.col(C.FETCH_OFFSET)).when(response & taken, F.col(N.FOLLOWER_LEO)),
             _HW_NOW: F.when(restart, F.col(C.RESPONSE_HIGH_WATERMARK))
             .when(response & taken, hw_taken())

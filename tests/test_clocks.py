@@ -161,6 +161,7 @@ def test_clocks_are_found_to_a_tenth_of_a_second(told: Tables, capsys: pytest.Ca
     assert "the clock of the controllers is 5.0 s behind the others'" in lines
 
 
+@pytest.mark.long
 def test_cuts_and_incidents_are_those_of_one_clock(made: Made) -> None:
     """To the offset: clocks that are apart made cuts by restart that never were."""
     cut = ("topic", "partition", "replica_id", "leader_epoch", "from_offset", "to_offset", "method", "is_stated")
@@ -173,6 +174,7 @@ def test_cuts_and_incidents_are_those_of_one_clock(made: Made) -> None:
         assert sum(differing.values()) <= (1 if table == "incidents" else 0), differing
 
 
+@pytest.mark.long
 def test_steps_of_the_high_watermark_are_found(made: Made, captures: Path) -> None:
     """As many as without: each leader's, on its own clock."""
     truth = truth_of(captures / "failover")
@@ -190,6 +192,7 @@ def test_steps_of_the_high_watermark_are_found(made: Made, captures: Path) -> No
     assert extra <= extra_before + len(wanted) * 0.001
 
 
+@pytest.mark.long
 def test_rows_are_told_on_the_clock_of_their_leader(made: Made) -> None:
     """The times of all rows but a few are what the leader's log has; a stated cut has its replica's."""
 

@@ -97,6 +97,7 @@ def _place(row: Mapping[str, Any]) -> tuple[int, int]:
     return row["leader_epoch"], row["event_seq"]
 
 
+@pytest.mark.long
 def test_info_lines_alone_bound_what_they_do_not_tell(spark: SparkSession, tmp_path: Path) -> None:
     """Elections, truncations and losses of the failover are all found; nothing is called exact that is not."""
     capture = CAPTURES / "failover"

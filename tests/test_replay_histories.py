@@ -131,6 +131,7 @@ def test_histories_agree_with_the_twin(rebuilt: Answers) -> None:
     assert not found, "\n\n".join(found[:3])
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_histories_with_short_tenures_agree_with_the_twin(spark: SparkSession) -> None:
     """The shorter plan of those in which no process led twice in a row, and every line states its LEO."""

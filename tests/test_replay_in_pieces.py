@@ -101,6 +101,7 @@ def test_histories_are_gone_on_with(some: Whole, continued: tuple[Timelines, set
     assert differences(some, timelines, gone) == []
 
 
+@pytest.mark.long
 def test_histories_are_replayed_in_stretches(some: Whole, capsys: pytest.CaptureFixture[str]) -> None:
     """A good part of them meets, the others are replayed apart; and all are there to the row."""
     timelines = in_stretches(some, 3)

@@ -21,7 +21,7 @@ from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import SCENARIOS, Story, load, tell
 from tests.twin.histories import combined
 
-pytestmark = pytest.mark.spark
+pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 SLOTS = 5
 CARRIED = """

@@ -43,11 +43,15 @@ def terms(leader_changes: DataFrame, fetches: DataFrame, statements: DataFrame) 
     return led.groupBy(*BROKER_PARTITION).agg(F.array_sort(F.collect_list(term)).alias("terms"))
 
 
+def lines_of_leaders(statements: DataFrame) -> DataFrame:
+    """The statements of with what LEO a leader began an epoch."""
+    is_told = (F.col(C.KIND) == StatementKind.BECAME_LEADER_LEO.value) & (F.col(C.OFFSET) >= 0)
+    return statements.where(is_told & (F.col(C.LEADER_EPOCH) >= 0))
+
+
 def begins(statements: DataFrame, of: Sequence[str]) -> DataFrame:
     """One row a leader epoch `of` a broker or a partition: the least LEO with which a line says that it began."""
-    told = (F.col(C.KIND) == StatementKind.BECAME_LEADER_LEO.value) & (F.col(C.OFFSET) >= 0)
-    known = statements.where(told & (F.col(C.LEADER_EPOCH) >= 0))
-    return known.groupBy(*of, C.LEADER_EPOCH).agg(F.min(C.OFFSET).alias(BEGINS_AT))
+    return lines_of_leaders(statements).groupBy(*of, C.LEADER_EPOCH).agg(F.min(C.OFFSET).alias(BEGINS_AT))
 
 
 def with_append_epoch(appends: DataFrame, terms: DataFrame, to_the_second: Collection[str] = ()) -> DataFrame:

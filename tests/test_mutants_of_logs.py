@@ -63,8 +63,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
         Mutant(own_states._with_what_is_told, ".when(response & taken, hw_taken())", "", "responses bring no HW"),
     ),
     "a_dropped_replica_is_forgotten": (
-        Mutant(own_states.with_own_state, "F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), i), F.lit(False))",
-               "F.lit(False)",
+        Mutant(own_states._with_what_is_told, "F.coalesce(F.bitwise_not(N.NEW_ASSIGNED_MASK), F.lit(0))", "F.lit(0)",
                "a replica that was dropped keeps its log"),
     ),
     "a_witness_of_the_smaller_isr": (

@@ -12,11 +12,8 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from sources.resolve_appends import AT, GAP, MARKERS, MAY_BE_MORE, NEXT_BASE, TERM
-from sources.resolve_epochs import LATE_US
+from sources.resolve_epochs import EARLINESS_US, LATENESS_US
 from sources.silent_appends import is_marker, is_silent
-
-CLOCK_ERROR_US = 1_000
-"""Times of the request log are cut to milliseconds."""
 
 _BEGINS, _SILENT_BEGINS, _ENDS, _SILENT_ENDS = range(4)
 """What happens at a point: work on an append begins, or ends, or that on a silent one. Of one time in this order."""
@@ -42,7 +39,7 @@ def points(appends: DataFrame) -> DataFrame:
     # Before a transaction's records are appended its coordinator is asked (KIP-890): that is no local time.
     done_us = F.when(F.col(C.IS_TRANSACTIONAL), F.greatest(end_us, F.unix_micros(C.RESPONSE_TIME))).otherwise(end_us)
     # A producer's repeat is answered with the offset of the first.
-    work = F.min(F.struct((begin_us - LATE_US).alias("begin"), (done_us + CLOCK_ERROR_US).alias("end")))
+    work = F.min(F.struct((begin_us - EARLINESS_US).alias("begin"), (done_us + LATENESS_US).alias("end")))
     once = placed.groupBy(*TERM, C.BASE_OFFSET).agg(work.alias("work")).withColumn("work", _in_order_of_offsets())
     of_silent = silent.select(*TERM, *_LINE, is_marker().alias("is_marker"), _two(begin_us, end_us, _SILENT_BEGINS))
     both = once.select(

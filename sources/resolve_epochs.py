@@ -23,8 +23,8 @@ BEGINNINGS = (ChangeKind.BECOME_LEADER.value, ChangeKind.BECOME_FOLLOWER.value)
 
 LATENESS_US, LATENESS_OF_SECONDS_US = 1_000, 1_000_000
 """A line's time is cut to milliseconds; where it has no fraction, to seconds."""
-LATE_US = 5_000
-"""Work may be told to have begun as much later than it did: its line counts back from when it is made."""
+EARLINESS_US = 5_000
+"""Work may have begun so much earlier than is told: its line counts back from when it is made."""
 
 
 def terms(leader_changes: DataFrame, fetches: DataFrame, statements: DataFrame) -> DataFrame:
@@ -107,7 +107,7 @@ def _end_of_work(to_the_second: Collection[str]) -> Column:
 
 def _begin_of_work(to_the_second: Collection[str]) -> Column:
     """The earliest it can have happened."""
-    return F.timestamp_micros(F.unix_micros(C.EVENT_TIME) - _or_of_seconds(LATE_US, to_the_second))
+    return F.timestamp_micros(F.unix_micros(C.EVENT_TIME) - _or_of_seconds(EARLINESS_US, to_the_second))
 
 
 def _or_of_seconds(us: int, to_the_second: Collection[str]) -> Column:

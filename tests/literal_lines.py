@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from itertools import count
 from typing import Any
 
+from schemas.kinds import StatementKind
+
 Row = dict[str, Any]
 LINES = count(1)
 
@@ -27,6 +29,11 @@ def begins(topic: str, epoch: int = 0, ms: int = 0, **columns: Any) -> Row:
     """Broker 1 leads, with all in the ISR."""
     told = {"leader_epoch": epoch, "partition_epoch": epoch, "change_kind": "become_leader", "leader_id": 1}
     return line(topic, ms, **{**told, "isr": [1, 2, 3], "replicas": [1, 2, 3], **columns})
+
+
+def begins_with(topic: str, leo: int, ms: int = 0, **columns: Any) -> Row:
+    """The line of a leader that begins with this LEO."""
+    return line(topic, ms, kind=StatementKind.BECAME_LEADER_LEO.value, offset=leo, replica_id=-1, **columns)
 
 
 def append(topic: str, ms: int, base: int, end: int, local_ms: int = 0) -> Row:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.profile import profile_for
-from schemas.kinds import StatementKind
-from tests.literal_lines import append, at, begins, fetch, line, told_of_brokers
+from tests.literal_lines import append, at, begins, begins_with, fetch, told_of_brokers
 from tests.rebuilt import Answers, Logs, asked
 
 pytestmark = pytest.mark.spark
@@ -25,9 +24,7 @@ def of_one_moment() -> Logs:
     last = fetch(AT_ONCE, 200, 2, 20, 0) | {"session_id": 1, "session_epoch": 3, "session_unbroken_since": 0}
     landing = {
         "leader_changes": [begins(AT_ONCE)],
-        "broker_statements": [
-            line(AT_ONCE, 0, kind=StatementKind.BECAME_LEADER_LEO.value, offset=0, replica_id=-1)
-        ],
+        "broker_statements": [begins_with(AT_ONCE, 0)],
         "produce_events": [append(AT_ONCE, 50, 0, 10), append(AT_ONCE, 60, 10, 16), append(AT_ONCE, 70, 16, 20)],
         "fetch_events": [*answered, last],
     } | told_of_brokers([AT_ONCE])  # fmt: skip

@@ -7,7 +7,7 @@ import pytest
 from replay.profile import profile_for
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import StatementKind
-from tests.literal_lines import Row, append, begins, fetch, line, told_of_brokers
+from tests.literal_lines import Row, append, begins, begins_with, fetch, line, told_of_brokers
 from tests.rebuilt import Answers, Logs, asked
 
 pytestmark = pytest.mark.spark
@@ -23,17 +23,13 @@ def open_append(topic: str, ms: int, base: int) -> Row:
     return append(topic, ms, base, base + 1) | {"last_offset": UNKNOWN_OFFSET}
 
 
-def leads(topic: str, broker: int, epoch: int, leo: int) -> Row:
-    """The line of a leader that begins with `leo`."""
-    told = {"kind": StatementKind.BECAME_LEADER_LEO.value, "offset": leo, "leader_epoch": epoch, "broker_id": broker}
-    return line(topic, 9_000 * epoch, replica_id=-1, **told)
-
-
 @asked
 def of_open_appends() -> Logs:
     """Each log begins empty; where somebody leads next, it is replica 2."""
     clusters = [FOLLOWED, ALONE, FOLLOWS, TAKEN, DEPOSED, KILLED]
-    stated = [leads(c, 1, 0, 0) for c in clusters] + [leads(TAKEN, 2, 1, 13), leads(DEPOSED, 2, 1, 8)]
+    next_one = {"ms": 9_000, "leader_epoch": 1, "broker_id": 2}
+    stated = [begins_with(c, 0) for c in clusters]
+    stated += [begins_with(TAKEN, 13, **next_one), begins_with(DEPOSED, 8, **next_one)]
     led_on = (TAKEN, DEPOSED, KILLED)
     loads = ((StatementKind.LOADED_LEO, 13), (StatementKind.LOADED_HW, 10))
     stated += [line(KILLED, 9_500, kind=kind.value, offset=offset, replica_id=-1) for kind, offset in loads]

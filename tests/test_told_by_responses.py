@@ -6,8 +6,7 @@ import pytest
 
 from replay.profile import profile_for
 from schemas.columns import NO_BOUND
-from schemas.kinds import StatementKind
-from tests.literal_lines import begins, fetch, line, told_of_brokers
+from tests.literal_lines import begins, begins_with, fetch, told_of_brokers
 from tests.rebuilt import Answers, Logs, asked
 from tests.story import tell
 from tests.twin.histories import combined
@@ -33,10 +32,9 @@ UNLOGGED = "unlogged"
 def of_unlogged_appends() -> Logs:
     """Its log began at 100, and its responses tell a HW of 5,000."""
     asks = [fetch(UNLOGGED, ms, 2, offset, 5_000) for ms, offset in ((1_000, 100), (1_100, 2_000), (1_200, 3_000))]
-    stated = line(UNLOGGED, 0, kind=StatementKind.BECAME_LEADER_LEO.value, offset=100, replica_id=-1)
     landing = {
         "leader_changes": [begins(UNLOGGED, isr=[1], replicas=[1, 2])],
-        "broker_statements": [stated], "fetch_events": asks,
+        "broker_statements": [begins_with(UNLOGGED, 100)], "fetch_events": asks,
     } | told_of_brokers([UNLOGGED])  # fmt: skip
     return Logs(landing, {UNLOGGED: profile_for("4.1.0", "4.1", 10_000)}, 2)
 

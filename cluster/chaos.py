@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from confluent_kafka import KafkaException
 
 from cluster import upheavals
-from cluster.errors import InVainError, ToolFailedError
+from cluster.errors import InVainError, NotOfferedError, ToolFailedError
 from cluster.scenario import ORDERS, UNCLEAN, scenario
 from cluster.stage import Stage
 
@@ -34,8 +34,9 @@ def _break_at_random(stage: Stage, faults: Weighted) -> None:
         stage.rest(stage.draw.uniform(0.5, 4))
         try:
             stage.draw.choices(acts, weights)[0](stage)
-        # An election not needed, no leader at the moment, replicas that do not come, or may not: that, too, is chaos.
-        except (KafkaException, InVainError, ToolFailedError) as error:
+        # An election not needed, no leader at the moment, replicas that do not come or may not, brokers too old for it:
+        # that, too, is chaos.
+        except (KafkaException, InVainError, NotOfferedError, ToolFailedError) as error:
             stage.note(f"refused: {error}")
     stage.await_whole()
     stage.rest(3)

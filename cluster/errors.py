@@ -13,3 +13,7 @@ class ToolFailedError(ClusterError):
 
 class InVainError(ClusterError):
     """What a scenario waited for has not come: among random faults that may happen."""
+
+
+class NotOfferedError(ClusterError):
+    """The brokers are older than what a scenario asks of them: to ask again is no use."""

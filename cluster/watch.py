@@ -9,11 +9,11 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from confluent_kafka import KafkaException
+from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, PartitionMetadata
 
 from cluster.brokers import Cluster
-from cluster.errors import ClusterError, InVainError
+from cluster.errors import ClusterError, InVainError, NotOfferedError
 
 ANSWER_SECONDS = 5.0
 CONTROLLER_SECONDS = 10.0
@@ -23,6 +23,8 @@ PATIENCE_SECONDS = 40.0
 POLL_SECONDS = 0.2
 HOLD_SECONDS = 1.0
 """What is waited for has to stay so for this long: a broker just thawed still tells how things were."""
+
+UNSUPPORTED: int = KafkaError._UNSUPPORTED_FEATURE  # noqa: SLF001 - the client's own codes begin with an underscore
 
 Answer = TypeVar("Answer")
 
@@ -82,12 +84,18 @@ class Watch:
 
 
 def patiently(ask: Callable[[], Answer]) -> Answer:
-    """The answer, asked for again while leaders change hands."""
+    """The answer, asked for again while leaders change hands; `NotOfferedError` where brokers know no such thing."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
             return ask()
         except (KafkaException, KeyError) as error:
+            if _is_not_offered(error):
+                raise NotOfferedError(f"these brokers are too old: {error.args[0].str()}") from error
             if time.monotonic() > deadline:
                 raise ClusterError(f"the brokers do not answer: {error}") from error
             time.sleep(POLL_SECONDS)
+
+
+def _is_not_offered(error: KafkaException | KeyError) -> bool:
+    return isinstance(error, KafkaException) and error.args[0].code() == UNSUPPORTED

@@ -10,11 +10,12 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 import pytest
+from confluent_kafka import KafkaError, KafkaException
 
 from cluster.brokers import Cluster, new_cluster_id
 from cluster.distribution import Distribution
 from cluster.dumps import dump_segments, leader_epoch_checkpoints
-from cluster.errors import ClusterError, ToolFailedError
+from cluster.errors import ClusterError, NotOfferedError, ToolFailedError
 from cluster.logging_config import TRACED, log4j_properties
 from cluster.node import Node
 from cluster.node_folder import NodeFolder
@@ -26,6 +27,7 @@ from cluster.settings import (
     zookeeper_broker_properties,
     zookeeper_properties,
 )
+from cluster.watch import UNSUPPORTED, patiently
 
 
 class DumpOfTwo(Distribution):
@@ -201,3 +203,16 @@ def test_a_tool_that_fails_says_why(tmp_path: Path) -> None:
 
     with pytest.raises(ToolFailedError, match=r"Kafka's ReassignPartitionsCommand failed: Error: no such broker"):
         Distribution("4.1.0", tmp_path, str(java)).run("ReassignPartitionsCommand", [])
+
+
+def test_what_brokers_are_too_old_for_is_asked_once() -> None:
+    """They may learn of a leader later, but of no new request."""
+    asked = []
+
+    def ask() -> None:
+        asked.append("ElectLeaders")
+        raise KafkaException(KafkaError(UNSUPPORTED, "ElectLeaders (KIP-460) not supported"))
+
+    with pytest.raises(NotOfferedError, match=r"too old: ElectLeaders \(KIP-460\)"):
+        patiently(ask)
+    assert asked == ["ElectLeaders"]

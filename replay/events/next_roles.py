@@ -74,9 +74,13 @@ def _led(unstated: DataFrame) -> DataFrame:
 
 
 def _deletions(statements: DataFrame) -> DataFrame:
-    """One row per log that a broker deleted: in the epoch after that of its last role (`LogManager.asyncDelete`)."""
+    """One row per log that a broker deleted: in the epoch after the last that it was in (`LogManager.asyncDelete`).
+
+    That is the epoch of its last role, or what the line landed with: before 2.6 no line tells of a follower's role.
+    """
     by_broker = Window.partitionBy(*C.PARTITION_KEY, C.BROKER_ID).orderBy(C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
-    last = F.max(F.when(is_of(*ROLE_LEOS), F.col(C.LEADER_EPOCH))).over(by_broker.rowsBetween(FIRST, NOW))
+    epoch = F.nullif(F.col(C.LEADER_EPOCH), F.lit(C.UNKNOWN_EPOCH))
+    last = F.max(epoch).over(by_broker.rowsBetween(FIRST, NOW))
     deleted = (
         statements.where(is_of(*ROLE_LEOS, S.LOG_DELETED))
         .withColumn("after", last + 1)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
@@ -22,9 +22,12 @@ UP_TO_2_3 = Releases(r"^(?:0\.|1\.|2\.[0-3](?:\.|$))", r"^5\.[0-3](?:\.|$).*-(?:
 FROM_2_1_TO_2_4 = Releases(r"^2\.[1-4](?:\.|$)", r"^5\.[1-4](?:\.|$).*-(?:ccs|ce)")
 
 
-def is_of_release(settings: DataFrame, releases: Releases, name: str) -> DataFrame:
-    """One row: `name`, whether the latest version in `settings` is one of these; false where none is told."""
+def is_of_release(settings: DataFrame, releases: Releases) -> Column:
+    """Return whether the latest version in `settings` is one of these, false where none is told: a scalar subquery.
+
+    A join with that one row is a nested loop, after which AQE makes a task of each megabyte.
+    """
     latest = F.max_by(C.VALUE, F.coalesce(C.EVENT_TIME, F.timestamp_seconds(F.lit(0))))
     version = settings.where(F.col(C.NAME) == KAFKA_VERSION).agg(latest.alias("version"))
     is_one = F.col("version").rlike(releases.of_confluent) | F.col("version").rlike(releases.of_apache)
-    return version.select(F.coalesce(is_one, F.lit(False)).alias(name))
+    return version.select(F.coalesce(is_one, F.lit(False))).scalar()

@@ -13,13 +13,9 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources.cluster_release import FROM_2_1_TO_2_4, is_of_release
 
-_FORGETS = "forgets"
-"""bool: the cluster's sessions forget epochs."""
-
 
 def with_forgotten_epochs(fetches: DataFrame, settings: DataFrame) -> DataFrame:
     """Rows of `fetch_events`, without the leader epoch where the latest version in `settings` did not look at it."""
-    forgets = is_of_release(settings, FROM_2_1_TO_2_4, _FORGETS)
-    is_forgotten = F.col(_FORGETS) & (F.col(C.SESSION_EPOCH) > 0)
+    is_forgotten = (F.col(C.SESSION_EPOCH) > 0) & is_of_release(settings, FROM_2_1_TO_2_4)
     epoch = F.when(is_forgotten, C.UNKNOWN_EPOCH).otherwise(F.col(C.LEADER_EPOCH))
-    return fetches.crossJoin(F.broadcast(forgets)).withColumn(C.LEADER_EPOCH, epoch).select(*fetches.columns)
+    return fetches.withColumn(C.LEADER_EPOCH, epoch)

@@ -33,10 +33,11 @@ ANSWER = (
 
 
 def by_name(requests: DataFrame) -> DataFrame:
-    """The requests, a row per naming: `named_by`, `topic_id`, `topic`, `partition`, `params` and `answer`.
+    """The requests, a row per naming: `named_by`, `topic_id`, `topic`, `partition`, `asked` and `answered`.
 
-    `params` (struct of PARAMS) is NULL in an answer, and has no offset where the partition is forgotten; `answer`
-    (struct of ANSWER) is NULL in a request.
+    `asked` is NULL in an answer; its only field is the partition as the request lists it, NULL where it is forgotten.
+    `answered` is the partition as the response lists it, NULL in a request. `params` and `answer` read them: where rows
+    are made the code would be longer than what Java compiles.
     """
     others = [c for c in requests.columns if c not in NAMING.values()]
     which = F.array(*[F.when(F.array_size(column) > 0, named_by) for named_by, column in NAMING.items()])
@@ -49,8 +50,8 @@ def by_name(requests: DataFrame) -> DataFrame:
     )  # fmt: skip
     return topics.select("*", each_below(_of_naming(F.array_size)).alias("number")).select(
         *others, "named_by", C.TOPIC_ID, C.TOPIC, _partition().alias(C.PARTITION),
-        F.when(~_is(ANSWERED), _params(_numbered("listed"))).alias("params"),
-        F.when(_is(ANSWERED), _answer(_numbered("answered"))).alias("answer"),
+        F.when(~_is(ANSWERED), F.struct(_numbered("listed").alias("listed"))).alias("asked"),
+        _numbered("answered").alias("answered"),
     )  # fmt: skip
 
 
@@ -121,24 +122,28 @@ def _partition() -> Column:
     )
 
 
-def _params(listed: Column) -> Column:
-    return F.struct(
-        listed["fetchOffset"].alias(C.FETCH_OFFSET),
-        unknown(listed["currentLeaderEpoch"], "int").alias(C.CURRENT_LEADER_EPOCH),
-        unknown(listed["lastFetchedEpoch"], "int").alias(C.LAST_FETCHED_EPOCH),
-        unknown(listed["logStartOffset"], "bigint").alias(C.LOG_START_OFFSET),
+def params(listed: Column) -> dict[str, Column]:
+    """Return PARAMS of a partition as a request lists it."""
+    columns = (
+        listed["fetchOffset"],
+        unknown(listed["currentLeaderEpoch"], "int"),
+        unknown(listed["lastFetchedEpoch"], "int"),
+        unknown(listed["logStartOffset"], "bigint"),
     )
+    return dict(zip(PARAMS, columns, strict=True))
 
 
-def _answer(answered: Column) -> Column:
+def answer(answered: Column) -> dict[str, Column]:
+    """Return ANSWER of a partition as a response lists it, and of one that it does not list no error, and -1."""
     in_file = answered["recordsEnd"] - answered["recordsStart"]
     size = F.coalesce(answered["recordsSizeInBytes"], answered["recordSetSizeInBytes"], in_file)
-    return F.struct(
-        F.coalesce(answered["errorCode"], F.lit(0)).alias(C.ERROR_CODE),
-        unknown(size, "bigint").alias(C.RECORDS_SIZE),
-        unknown(answered["highWatermark"], "bigint").alias(C.RESPONSE_HIGH_WATERMARK),
-        unknown(answered["lastStableOffset"], "bigint").alias(C.RESPONSE_LAST_STABLE_OFFSET),
-        unknown(answered["logStartOffset"], "bigint").alias(C.RESPONSE_LOG_START_OFFSET),
-        unknown(answered["divergingEpoch"]["epoch"], "int").alias(C.DIVERGING_EPOCH),
-        unknown(answered["divergingEpoch"]["endOffset"], "bigint").alias(C.DIVERGING_END_OFFSET),
+    columns = (
+        F.coalesce(answered["errorCode"], F.lit(0)),
+        unknown(size, "bigint"),
+        unknown(answered["highWatermark"], "bigint"),
+        unknown(answered["lastStableOffset"], "bigint"),
+        unknown(answered["logStartOffset"], "bigint"),
+        unknown(answered["divergingEpoch"]["epoch"], "int"),
+        unknown(answered["divergingEpoch"]["endOffset"], "bigint"),
     )
+    return dict(zip(ANSWER, columns, strict=True))

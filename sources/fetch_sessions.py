@@ -8,7 +8,9 @@ be requests x partitions rows; an implied fetch asks for the same offset as the 
 A response lists only the partitions with records, an error, or another HW or log start than the session was told last
 (`FetchSession.CachedPartition.maybeUpdateResponseData`). So one that omits a partition tells its HW as well.
 
-Two windows and no join: one along a session's requests, one along what names a partition in a session.
+One window along what names a partition in a session, and one, of two numbers a request, that finds where a session has
+gaps (`sources.fetch_spans`). A broker's followers have one or two sessions: to lead windows along all that a request
+has is to hold all of a log in one task.
 """
 
 from __future__ import annotations
@@ -19,16 +21,23 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import UNKNOWN_OFFSET
-from sources.fetch_names import ANSWER, ANSWERED, FORGOTTEN, LISTED, as_if_answered, as_if_listed, by_name, states_ids
+from sources.fetch_names import (
+    ANSWERED,
+    FORGOTTEN,
+    LISTED,
+    NAMING,
+    answer,
+    as_if_answered,
+    as_if_listed,
+    by_name,
+    params,
+)
 from sources.fetch_requests import SESSION, TURN, fetch_requests
+from sources.fetch_spans import BY_ID, SPAN, SPAN_END, in_spans
 from sources.resolve_topics import with_topic
 
-SPAN = "span"
-"""int: session epoch that the part of a session begins with whose requests follow each other without a gap; after a gap
-nothing is known of the session."""
-_BY_ID = "by_id"
-"""bool: the session's partitions go by topic ids (KIP-516), not by names; NULL where no new request names one. By name,
-a topic that is created anew takes the place of the one before it."""
+REQUEST = [C.SESSION_EPOCH, SESSION, C.BROKER_ID]
+"""What says which request it is; the epoch comes first where rows are sorted by it, sessions are few."""
 
 
 def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = None) -> DataFrame:
@@ -36,10 +45,14 @@ def fetch_rows(parsed: DataFrame, ids: DataFrame, landed: DataFrame | None = Non
 
     `landed` has the rows of earlier deliveries: a session that began there goes on.
     """
-    requests = fetch_requests(parsed).withColumn(SPAN, F.lit(None).cast("int"))
-    known = requests if landed is None else requests.unionByName(sessions_so_far(landed), allowMissingColumns=True)
-    names = known.transform(_in_turn).transform(by_name)
-    return with_topic(names, ids, F.col(f"turn.{C.EVENT_TIME}")).transform(_with_memory).transform(_fetches)
+    requests = fetch_requests(parsed)
+    asked = requests.withColumns({c: F.col("turn")[c] for c in (C.SESSION_ID, C.EVENT_TIME)}).drop("turn")
+    known = asked.withColumn(SPAN, F.lit(None).cast("int"))
+    if landed is not None:
+        known = known.unionByName(sessions_so_far(landed), allowMissingColumns=True)
+    names = by_name(known.select(*REQUEST, C.EVENT_TIME, *NAMING.values(), "is_new"))
+    in_turn = with_topic(in_spans(names, known), ids, F.col(C.EVENT_TIME))
+    return _with_turns(in_turn.transform(_with_memory).transform(_fetches), requests)
 
 
 def sessions_so_far(landed: DataFrame) -> DataFrame:
@@ -55,10 +68,10 @@ def sessions_so_far(landed: DataFrame) -> DataFrame:
         landed.where(F.col(C.SESSION_ID) != 0)
         .withColumn("is_last", is_last)
         .where("is_last")
-        .groupBy(C.BROKER_ID, F.col(C.SESSION_ID).cast("string").alias(SESSION), C.SESSION_EPOCH)
+        .groupBy(C.BROKER_ID, F.col(C.SESSION_ID).cast("string").alias(SESSION), C.SESSION_ID, C.SESSION_EPOCH)
         .agg(
             F.first(C.SESSION_UNBROKEN_SINCE).alias(SPAN),
-            F.first(F.struct(*TURN)).alias("turn"),
+            F.first(C.EVENT_TIME).alias(C.EVENT_TIME),
             as_if_listed().alias("listed"),
             as_if_answered().alias("answered"),
         )
@@ -66,35 +79,9 @@ def sessions_so_far(landed: DataFrame) -> DataFrame:
     )
 
 
-def _in_turn(requests: DataFrame) -> DataFrame:
-    """Each request with its span, the one before it in there, and the last one of it.
-
-    A span of an earlier delivery's is known as it landed.
-    """
-    session = Window.partitionBy(C.BROKER_ID, SESSION).orderBy(C.SESSION_EPOCH)
-    so_far = session.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-    epoch, before, after = F.col(C.SESSION_EPOCH), F.lag("turn").over(session), F.lead(C.SESSION_EPOCH).over(session)
-    whole = session.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    by_id = F.bool_or(F.when(F.col("is_new"), states_ids())).over(whole)
-    is_end = F.coalesce(after > epoch + 1, F.lit(True))
-    told = requests.withColumns({"before": before, "is_end": is_end, _BY_ID: by_id})
-    begins = F.coalesce(F.col("before")[C.SESSION_EPOCH] < epoch - 1, F.lit(True))
-    ends = told.withColumns(
-        {SPAN: F.when(begins, F.coalesce(SPAN, epoch)), "end": F.when(F.col("is_end"), F.col("turn"))}
-    )
-    in_session = f"PARTITION BY {C.BROKER_ID}, {SESSION} ORDER BY {C.SESSION_EPOCH}"
-    return ends.withColumns(
-        {
-            SPAN: F.last(SPAN, ignorenulls=True).over(so_far),
-            "previous": F.when(begins, F.lit(None)).otherwise(F.col("before")),
-            "final": F.coalesce("end", F.expr(f"lead(end) IGNORE NULLS OVER ({in_session})")),
-        }
-    ).drop("before", "is_end", "end")
-
-
 def _with_memory(names: DataFrame) -> DataFrame:
     """Of each request and partition the last name, with the params in force and the end of the run it begins."""
-    apart = F.when(F.coalesce(_BY_ID, F.lit(True)), F.col(C.TOPIC_ID))
+    apart = F.when(F.coalesce(BY_ID, F.lit(True)), F.col(C.TOPIC_ID))
     partition = Window.partitionBy(C.BROKER_ID, SESSION, SPAN, apart, C.TOPIC, C.PARTITION)
     in_order = partition.orderBy(C.SESSION_EPOCH, "named_by")
     so_far = in_order.rowsBetween(Window.unboundedPreceding, Window.currentRow)
@@ -103,24 +90,24 @@ def _with_memory(names: DataFrame) -> DataFrame:
     return (
         names.withColumns(
             {
-                "memory": F.last("params", ignorenulls=True).over(so_far),
+                "memory": F.last("asked", ignorenulls=True).over(so_far),
                 "listed_epoch": F.last(F.when(is_listed, F.col(C.SESSION_EPOCH)), ignorenulls=True).over(so_far),
                 "told": F.last(_told(), ignorenulls=True).over(so_far),
-                "run_end": F.when(next_epoch.isNull(), F.col("final")).otherwise(F.lead("previous").over(in_order)),
+                "run_end": F.coalesce(next_epoch - 1, SPAN_END),
                 "is_last_name": next_epoch.isNull() | (next_epoch > F.col(C.SESSION_EPOCH)),
             }
         )
         .where("is_last_name")
-        .where((F.col("named_by") != FORGOTTEN) & F.col(f"memory.{C.FETCH_OFFSET}").isNotNull())
+        .where((F.col("named_by") != FORGOTTEN) & F.col("memory.listed.fetchOffset").isNotNull())
     )
 
 
 def _told() -> Column:
     """The HW that the session remembers from here on: none after an error, nor of a partition that it forgets."""
-    named_by, answer = F.col("named_by"), F.col("answer")
+    named_by, said = F.col("named_by"), answer(F.col("answered"))
     return F.when(named_by == FORGOTTEN, F.lit(UNKNOWN_OFFSET)).when(
         named_by == ANSWERED,
-        F.when(answer[C.ERROR_CODE] == 0, answer[C.RESPONSE_HIGH_WATERMARK]).otherwise(UNKNOWN_OFFSET),
+        F.when(said[C.ERROR_CODE] == 0, said[C.RESPONSE_HIGH_WATERMARK]).otherwise(UNKNOWN_OFFSET),
     )
 
 
@@ -129,24 +116,30 @@ def _fetches(names: DataFrame) -> DataFrame:
 
     A response that omits the partition reports no error, and no change of HW.
     """
-    goes_on = F.col(f"run_end.{C.SESSION_EPOCH}") > F.col(C.SESSION_EPOCH)
-    which = F.array(F.when(F.col("is_new"), F.lit(True)), F.when(goes_on, F.lit(False)))
-    fetches = names.select("*", F.explode(which).alias("names_it")).where(F.col("names_it").isNotNull())
-    is_unlisted = F.coalesce(F.col(C.SESSION_EPOCH) != F.col("listed_epoch"), F.lit(True))
-    said = {c: F.when(F.col("names_it"), F.col("answer")[c]) for c in ANSWER}
-    return (
-        fetches.withColumn("turn", F.when(F.col("names_it"), F.col("turn")).otherwise(F.col("run_end")))
-        .select(
-            C.BROKER_ID, C.TOPIC_ID, C.TOPIC, C.PARTITION, "memory.*",
-            *[F.col("turn")[c].alias(c) for c in TURN],
-            F.when(F.col(f"turn.{C.SESSION_ID}") == 0, -1).otherwise(F.col(SPAN)).alias(C.SESSION_UNBROKEN_SINCE),
-            *[F.coalesce(said[c], F.lit(0 if c == C.ERROR_CODE else -1)).cast(c.type).alias(c) for c in ANSWER],
-            F.coalesce(F.col("told"), F.lit(UNKNOWN_OFFSET)).alias(C.SESSION_HIGH_WATERMARK),
-            (~F.col("names_it") | is_unlisted).alias(C.IS_IMPLIED),
-        )
-        .withColumn(C.LEADER_EPOCH, _leader_epoch())
-        .select(*T.FETCH_EVENTS.parsed)
+    each = F.array(
+        F.when(F.col("is_new"), F.col(C.SESSION_EPOCH)),
+        F.when(F.col("run_end") > F.col(C.SESSION_EPOCH), F.col("run_end")),
+    )
+    fetches = names.select("*", F.explode(each).alias("at")).where(F.col("at").isNotNull())
+    answered = F.when(F.col("at") == F.col(C.SESSION_EPOCH), F.col("answered"))
+    of_partition = params(F.col("memory.listed")) | answer(answered)
+    return fetches.select(
+        F.col("at").alias(C.SESSION_EPOCH), SESSION, C.BROKER_ID, C.TOPIC_ID, C.TOPIC, C.PARTITION, SPAN,
+        *[column.alias(name) for name, column in of_partition.items()],
+        F.coalesce(F.col("told"), F.lit(UNKNOWN_OFFSET)).alias(C.SESSION_HIGH_WATERMARK),
+        F.coalesce(F.col("at") != F.col("listed_epoch"), F.lit(True)).alias(C.IS_IMPLIED),
     )  # fmt: skip
+
+
+def _with_turns(fetches: DataFrame, requests: DataFrame) -> DataFrame:
+    """The fetches with what their requests have of themselves; outside any session none is unbroken."""
+    own = [F.col("turn")[c].alias(c) for c in TURN if c != C.SESSION_EPOCH]
+    since = F.when(F.col(C.SESSION_ID) == 0, -1).otherwise(F.col(SPAN))
+    return (
+        fetches.join(requests.select(*REQUEST, *own), REQUEST)
+        .withColumns({C.SESSION_UNBROKEN_SINCE: since, C.LEADER_EPOCH: _leader_epoch()})
+        .select(*T.FETCH_EVENTS.parsed)
+    )
 
 
 def _leader_epoch() -> Column:

@@ -25,8 +25,7 @@ def with_isr_commits(changes: DataFrame, settings: DataFrame) -> DataFrame:
     """
     kind = F.col(C.CHANGE_KIND)
     is_proposed = kind.isin(_PROPOSALS)
-    at_once = is_of_release(settings, UP_TO_2_3, _IS_AT_ONCE)
-    known = changes.crossJoin(F.broadcast(at_once))
+    known = changes.withColumn(_IS_AT_ONCE, is_of_release(settings, UP_TO_2_3))
     is_of_isr = F.col(_IS_AT_ONCE) & (is_proposed | (kind == ChangeKind.ISR_CHANGE_REJECTED.value))
     in_order = Window.partitionBy(C.TOPIC, C.PARTITION, C.BROKER_ID, is_of_isr).orderBy(
         C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE

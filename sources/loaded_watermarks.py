@@ -20,8 +20,7 @@ _LINE = (C.EVENT_TIME, C.SOURCE_FILE, C.SOURCE_LINE)
 
 def with_one_hw_a_load(stated: DataFrame, settings: DataFrame) -> DataFrame:
     """Rows of `broker_statements`, of each load of a log one HW where the latest version in `settings` is up to 2.3."""
-    says_more = is_of_release(settings, UP_TO_2_3, _SAYS_MORE)
-    known = stated.crossJoin(F.broadcast(says_more))
+    known = stated.withColumn(_SAYS_MORE, is_of_release(settings, UP_TO_2_3))
     is_hw = _is(StatementKind.LOADED_HW)
     of_log = Window.partitionBy(C.BROKER_ID, C.TOPIC, C.PARTITION, F.when(_is_of_load(), 1).otherwise(0))
     until_now = of_log.orderBy(*_LINE).rowsBetween(Window.unboundedPreceding, Window.currentRow)

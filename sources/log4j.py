@@ -126,7 +126,8 @@ def in_kafkas_layout(lines: DataFrame, layout: Layout | None, *, has_objects: bo
     # Most lines are in Kafka's own, and long: of those no expression is asked, and of others each once: as a column.
     is_own = text.startswith("[20") if layout is None else F.lit(False)
     in_own = lines.withColumn(_REWRITTEN, F.when(of_log & ~is_own, rewritten))
-    return in_own.withColumn(C.LINE_TEXT, F.coalesce(_finer(text, F.col(_REWRITTEN)), text)).drop(_REWRITTEN)
+    finer = F.when(F.col(_REWRITTEN).isNotNull(), _finer(text, F.col(_REWRITTEN)))
+    return in_own.withColumn(C.LINE_TEXT, F.coalesce(finer, text)).drop(_REWRITTEN)
 
 
 _SECOND_AT, _FRACTION_AT = 19, 22

@@ -29,11 +29,13 @@ COMPLETED = "Completed request:"
 API_NAME_KEY, API_NAME = '"requestApiKeyName":"', r'^([A-Z_0-9]{1,60})"'
 NO_RESPONSE = '"response":""'
 """How acks=0 is logged; an empty string is no struct."""
-SIGN_OF_IT = NO_RESPONSE[1:]
-"""Looked for in each line: Spark compares wherever a text begins alike, and each name of a field begins with `"`."""
+SIGN_OF_IT = NO_RESPONSE[4:]
+"""Looked for in each line: Spark compares wherever a text begins alike, and few letters of a request are a `p`."""
 
 PREFIX_LENGTH = 300
 """Characters that hold a line's time stamp, level and thread. A pattern is not to be led over all of a long line."""
+NAME_LENGTH = 64
+"""Characters that hold an API's name and the quote behind it."""
 
 ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 """`Uuid.ZERO_UUID`: a topic without an id."""
@@ -41,14 +43,14 @@ ZERO_TOPIC_ID = "AAAAAAAAAAAAAAAAAAAAAA"
 
 def parse(lines: DataFrame, timezone: str) -> DataFrame:
     """Each line with its outcome and reason; the request, response and times of those that landed."""
-    prefix = F.left(C.LINE_TEXT, F.lit(PREFIX_LENGTH))
-    dissected = lines.select(
+    dissected = lines.withColumn("before", F.substring_index(C.LINE_TEXT, COMPLETED, 1)).select(
         *outcomes.LINE_COLUMNS,
-        log_lines.instant(F.regexp_extract(prefix, log_lines.STAMPED, 1), timezone).alias(LINE_TIME),
-        _after(F.col(C.LINE_TEXT), COMPLETED).alias("json"),
+        log_lines.instant(F.regexp_extract(_prefix(), log_lines.STAMPED, 1), timezone).alias(LINE_TIME),
+        _behind(C.LINE_TEXT, COMPLETED).alias("json"),
     )
     return (
-        dissected.withColumn("api_name", F.coalesce(_api_name(), F.lit("")))
+        dissected.withColumn("before", F.substring_index("json", API_NAME_KEY, 1))
+        .withColumn("api_name", F.coalesce(_api_name(), F.lit("")))
         .withColumn("line", _parsed_json())
         .withColumn("missing", missing_field(F.col("line")))
         .transform(outcomes.with_outcome, verdict())
@@ -86,10 +88,23 @@ def _before_line_time(microseconds: Column) -> Column:
     return F.timestamp_micros(F.unix_micros(F.col(LINE_TIME)) - microseconds)
 
 
-def _after(text: Column, words: str) -> Column:
-    """What follows the words where they are first found; NULL where they are not."""
-    found = F.instr(text, words)
-    return F.when(found > 0, F.substring(text, found + len(words), F.lit(2**31 - 1)))
+def _prefix() -> Column:
+    """What stands before a completed request, or where there is none might."""
+    return F.when(_is_found(C.LINE_TEXT), F.col("before")).otherwise(F.left(C.LINE_TEXT, F.lit(PREFIX_LENGTH)))
+
+
+def _behind(text: str, words: str, length: int = 2**31 - 1) -> Column:
+    """So many bytes of what follows `words` in the text, of which "before" is what precedes them; NULL without them.
+
+    By bytes: of a text Spark counts all characters first, at each `substring`, `left` and `instr`.
+    """
+    begin = F.octet_length("before") + len(words) + 1
+    part = F.substring(F.col(text).cast("binary"), begin, F.lit(length)).cast("string")
+    return F.when(_is_found(text), part)
+
+
+def _is_found(text: str) -> Column:
+    return F.octet_length("before") < F.octet_length(text)
 
 
 def _is_text() -> Column:
@@ -98,7 +113,7 @@ def _is_text() -> Column:
 
 def _api_name() -> Column:
     """The API's name, empty or NULL where the line was cut before it."""
-    in_json = F.regexp_extract(F.left(_after(F.col("json"), API_NAME_KEY), F.lit(64)), API_NAME, 1)
+    in_json = F.regexp_extract(_behind("json", API_NAME_KEY, NAME_LENGTH), API_NAME, 1)
     return F.when(_is_text(), F.regexp_extract("json", request_text.API_NAME, 1)).otherwise(in_json)
 
 

@@ -131,7 +131,7 @@ def _with_epoch(
     earlier = F.when(~first["is_beginning"], first[C.LEADER_EPOCH])
     epoch = F.coalesce(F.when(known, F.col(C.LEADER_EPOCH)), latest, earlier, F.lit(C.UNKNOWN_EPOCH))
     return (
-        events.join(terms, BROKER_PARTITION, "left")
+        events.join(F.broadcast(terms), BROKER_PARTITION, "left")
         .withColumn(C.LEADER_EPOCH, epoch.cast("int"))
         .select(*events.columns)
     )

@@ -44,8 +44,7 @@ def resolved(
     `settings` are those of the delivery.
     """
     all_settings = earlier.and_now(T.SETTINGS, settings)
-    changes, stated, metadata = _told(parsed, checkpointed, redaction)
-    changes, stated = with_isr_commits(changes, all_settings), with_one_hw_a_load(stated, all_settings)
+    changes, stated, metadata = _told(parsed, checkpointed, redaction, all_settings)
     of_topics = ((T.LEADER_CHANGES, changes), (T.BROKER_STATEMENTS, stated), (T.METADATA_CHANGES, metadata))
     told = [earlier.and_now(table, frame) for table, frame in of_topics]
     ids = topic_ids(*told)
@@ -86,13 +85,16 @@ def _asked(parsed: Parsed, redaction: Redaction) -> DataFrame:
     return produce_rows(parsed.requests).unionByName(redaction.topics(marker_rows(parsed.requests)))
 
 
-def _told(parsed: Parsed, checkpointed: DataFrame, redaction: Redaction) -> tuple[DataFrame, DataFrame, DataFrame]:
+def _told(
+    parsed: Parsed, checkpointed: DataFrame, redaction: Redaction, settings: DataFrame
+) -> tuple[DataFrame, DataFrame, DataFrame]:
     """The changes of leaders, the statements and the records of metadata that lines tell by themselves."""
-    changes = leader_change_rows(parsed.logs)
+    changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(leader_and_isr_rows(parsed.requests))
     said = (server_log.statement_rows(parsed.logs), segment_rows.statement_rows(parsed.dumps), checkpointed)
+    stated = redaction.topics(reduce(DataFrame.unionByName, said))
     return (
-        redaction.topics(changes).unionByName(leader_and_isr_rows(parsed.requests)),
-        redaction.topics(reduce(DataFrame.unionByName, said)),
+        settled(with_isr_commits(changes, settings)),
+        settled(with_one_hw_a_load(stated, settings)),
         redaction.topics(metadata_rows.change_rows(parsed.metadata)),
     )
 

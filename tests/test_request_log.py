@@ -27,6 +27,9 @@ LINES_AND_REASONS = [
     (produce(5), None),
     (produce(-1, acks=0), None),
     (fetch((9, 1)), None),
+    # Names beyond ASCII, of a client or a thread, are longer in bytes than in characters.
+    (produce(5).replace('"clientId":"test"', '"clientId":"Zürich€𝄞"'), None),
+    (produce(5).replace(" DEBUG ", " [Fäden-€-𝄞-0] DEBUG "), None),
     ("", "blank line"),
     ("[2026-11-21 10:00:00,000] INFO Rolling over (kafka.request.logger)", "not a completed request"),
     (line("METADATA", {"topics": ["a"]}, {}), "other request: METADATA"),

@@ -15,11 +15,12 @@ from sources.coverage import coverage
 from sources.outcomes import (
     IGNORED,
     LANDED,
-    LINE_KEY,
+    LINES,
     MAX_TEXT,
     OUTCOME,
     OUTCOME_COLUMNS,
     REJECTED,
+    counted,
     ignored,
     rejected,
     with_outcome,
@@ -33,7 +34,6 @@ WHOLE_FILE = 0
 """The line number of what is wrong with a file as a whole."""
 
 FILE_COLUMNS = (C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.BROKERS, C.FIRST_AT, C.LAST_AT, C.GAPS, C.DIGEST)
-LINES = "n"
 OF_ANOTHER_FILE = "landed with another file"
 """Why the first lines of a file that grew are ignored, and all of the one that it grew from where both came at once."""
 
@@ -83,38 +83,35 @@ def damaged(spark: SparkSession, files: Iterable[SourceFile]) -> DataFrame:
     return spark.createDataFrame(rows, schema)
 
 
-def rejected_rows(outcomes: DataFrame) -> DataFrame:
-    """Rows of `rejected_lines`."""
-    return outcomes.where(F.col(OUTCOME) == REJECTED).select(*T.REJECTED_LINES.parsed)
+def rejected_rows(spark: SparkSession, outcomes: DataFrame, later: DataFrame, files: Iterable[SourceFile]) -> DataFrame:
+    """Rows of `rejected_lines`: what parsers rejected, and `later` steps of what had landed."""
+    kinds = spark.createDataFrame([(file.name, file.kind.value) for file in files], f"{C.SOURCE_FILE} string, k string")
+    of_kind = later.join(F.broadcast(kinds), C.SOURCE_FILE).withColumn(C.KIND, F.col("k"))
+    rows = outcomes.where(F.col(OUTCOME) == REJECTED).select(*T.REJECTED_LINES.parsed)
+    return rows.unionByName(of_kind.select(*T.REJECTED_LINES.parsed))
 
 
-def overruled(outcomes: DataFrame, rejections: DataFrame) -> DataFrame:
-    """The outcomes, where a later step rejected a line that its parser had landed."""
-    later = rejections.groupBy(*T.LINE).agg(
-        F.min(C.REASON).alias("later_reason"), F.min(C.LINE_TEXT).alias("later_text")
-    )
-    is_later = F.col("later_reason").isNotNull()
-    return (
-        outcomes.join(F.broadcast(later), LINE_KEY, "left")
-        .withColumns({
-            OUTCOME: F.when(is_later, REJECTED).otherwise(F.col(OUTCOME)),
-            C.REASON: F.coalesce("later_reason", C.REASON),
-            C.LINE_TEXT: F.coalesce("later_text", C.LINE_TEXT),
-        })
-        .select(*outcomes.columns)
-    )  # fmt: skip
+def counts_of(outcomes: DataFrame, counts: DataFrame, later: DataFrame) -> DataFrame:
+    """One row a file, outcome and reason, or several: how many lines. Some are counted, some are rejected later."""
+    rejected_later = later.withColumn(OUTCOME, F.lit(REJECTED))
+    had_landed = rejected_later.withColumns({OUTCOME: F.lit(LANDED), C.REASON: F.lit(None).cast("string")})
+    none_of_them = counted(had_landed).withColumn(LINES, -F.col(LINES))
+    columns = (C.SOURCE_FILE, OUTCOME, C.REASON, LINES)
+    all_counts = [counted(outcomes), counts.select(*columns), counted(rejected_later), none_of_them]
+    return reduce(DataFrame.unionByName, [each.select(*columns) for each in all_counts])
 
 
-def source_file_rows(spark: SparkSession, files: Sequence[SourceFile], outcomes: DataFrame, timezone: str) -> DataFrame:
-    """Rows of `source_files`: also of files without a line."""
+def source_file_rows(spark: SparkSession, files: Sequence[SourceFile], counts: DataFrame, timezone: str) -> DataFrame:
+    """Rows of `source_files`: also of files without a line. `counts` is `counts_of` all lines that were read."""
     rows = [_file_row(file, timezone) for file in files]
     listed = spark.createDataFrame(rows, StructType([StructField(str(c), c.type) for c in FILE_COLUMNS]))
-    counts = outcomes.groupBy(C.SOURCE_FILE, OUTCOME, C.REASON).agg(F.count(F.lit(1)).alias(LINES))
     before = [(file.name, IGNORED, OF_ANOTHER_FILE, file.lines_before) for file in files if file.lines_before]
     if before:  # nobody has read them again
         counts = counts.unionByName(spark.createDataFrame(before, counts.schema))
+    # Of a console there are requests and other lines, each counted apart.
+    whole = counts.groupBy(C.SOURCE_FILE, OUTCOME, C.REASON).agg(F.sum(LINES).alias(LINES))
     by_reason = F.collect_list(F.when(F.col(OUTCOME) == IGNORED, F.struct(C.REASON, LINES)))
-    by_file = counts.groupBy(C.SOURCE_FILE).agg(
+    by_file = whole.groupBy(C.SOURCE_FILE).agg(
         F.sum(LINES).alias(C.LINES_READ),
         _lines(LANDED).alias(C.LINES_LANDED),
         _lines(REJECTED).alias(C.LINES_REJECTED),

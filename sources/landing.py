@@ -63,19 +63,19 @@ def land(
     settings = settled(reduce(DataFrame.unionByName, told))
     rows = resolved(parsed, checkpointed, epoch_starts, settings, earlier, redaction)
     rejections = rows.pop(T.REJECTED_LINES.name)
-    outcomes = accounting.outcomes_of(
-        [
-            *parsed.frames,
-            small_outcomes,
-            *accounting.too_long(lines, files),
-            accounting.damaged(spark, files),
-            *accounting.echoed(echoes),
-        ]
-    ).transform(accounting.overruled, rejections)
+    besides = (
+        small_outcomes,
+        *accounting.too_long(lines, files),
+        accounting.damaged(spark, files),
+        *accounting.echoed(echoes),
+    )
+    may_be_rejected = accounting.outcomes_of([*parsed.with_rejected_requests, *besides])
+    counted = accounting.outcomes_of([*parsed.others, *besides])
+    counts = accounting.counts_of(counted, parsed.request_counts, rejections)
     tables = rows | {
         T.BROKER_REGISTRATIONS.name: metadata_rows.registration_rows(parsed.metadata),
         T.SETTINGS.name: redaction.settings(settings),
-        T.REJECTED_LINES.name: redaction.texts(accounting.rejected_rows(outcomes)),
+        T.REJECTED_LINES.name: redaction.texts(accounting.rejected_rows(spark, may_be_rejected, rejections, files)),
     }
 
     def conform(table: Table, frame: DataFrame) -> DataFrame:
@@ -83,6 +83,6 @@ def land(
         return table.conform(frame.withColumns(of_delivery))
 
     conformed = {table.name: conform(table, tables[table.name]) for table in T.LANDING_TABLES if table.name in tables}
-    source_files = conform(T.SOURCE_FILES, accounting.source_file_rows(spark, files, outcomes, timezone))
+    source_files = conform(T.SOURCE_FILES, accounting.source_file_rows(spark, files, counts, timezone))
     kinds = {file.kind for file in files}
     return Landing(conformed, source_files, frozenset(name for name, by in TOLD_BY.items() if kinds.isdisjoint(by)))

@@ -14,6 +14,9 @@ OUTCOME = "outcome"
 LINE_COLUMNS = (C.SOURCE_FILE, C.SOURCE_LINE, C.BROKER_ID, C.KIND, C.LINE_TEXT)
 OUTCOME_COLUMNS = (*LINE_COLUMNS, OUTCOME, C.REASON)
 
+LINES = "n"
+"""bigint: how many lines."""
+
 LINE_KEY: list[str] = [C.SOURCE_FILE, C.SOURCE_LINE]
 """What names a line, as a join takes it."""
 
@@ -54,6 +57,11 @@ def with_outcome(frame: DataFrame, verdict: Column) -> DataFrame:
 def text_of_rejected() -> Column:
     """As much of a line's text as is kept, of a rejected line; of another one nobody asks for it again."""
     return F.when(F.col(OUTCOME) == REJECTED, F.substring(C.LINE_TEXT, 1, MAX_TEXT)).alias(C.LINE_TEXT)
+
+
+def counted(lines: DataFrame, *by: Column) -> DataFrame:
+    """One row a file, outcome and reason, and whatever else: LINES, how many lines."""
+    return lines.groupBy(C.SOURCE_FILE, OUTCOME, C.REASON, *by).agg(F.count(F.lit(1)).alias(LINES))
 
 
 def having(parsed: DataFrame, outcome: str) -> DataFrame:

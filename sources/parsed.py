@@ -10,9 +10,10 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from schemas.kinds import FileKind
-from sources import broker_log, metadata_dump, request_log, routing, segment_dump
+from sources import broker_log, metadata_dump, outcomes, request_log, routing, segment_dump
 from sources.future_logs import without_future_logs
 from sources.redaction import Redaction
+from sources.request_schema import READ
 from sources.source_file import SourceFile
 from sources.whole_seconds import spread_over_seconds
 
@@ -29,11 +30,28 @@ class Parsed:
     """Whether there is a segment's dump at all."""
     to_the_second: frozenset[str]
     """The files whose times have no fraction: they are spread over their second, and may be wrong by one."""
+    request_counts: DataFrame
+    """How many lines `requests` has, by file, outcome, reason and the API if it is read.
+
+    They are many, and wide: to look through a million for what is not there costs half a second.
+    """
+    request_outcomes: frozenset[tuple[str, str]]
+    """Of which outcomes and APIs it has some."""
 
     @property
-    def frames(self) -> tuple[DataFrame, ...]:
-        """All of them."""
-        return self.requests, self.logs, self.dumps, self.metadata
+    def others(self) -> tuple[DataFrame, ...]:
+        """All lines but those of requests."""
+        return self.logs, self.dumps, self.metadata
+
+    def requests_of(self, api_name: str) -> DataFrame:
+        """The lines of requests; none of them where no usable line is of that API."""
+        return self.requests if (outcomes.LANDED, api_name) in self.request_outcomes else none_like(self.requests)
+
+    @property
+    def with_rejected_requests(self) -> tuple[DataFrame, ...]:
+        """All frames in which lines may have been rejected."""
+        is_some = any(outcome == outcomes.REJECTED for outcome, _ in self.request_outcomes)
+        return (self.requests, *self.others) if is_some else self.others
 
 
 def parsed_lines(lines: DataFrame, files: Sequence[SourceFile], timezone: str, redaction: Redaction) -> Parsed:
@@ -52,6 +70,10 @@ def parsed_lines(lines: DataFrame, files: Sequence[SourceFile], timezone: str, r
     to_the_second = frozenset(file.name for file in files if file.is_to_the_second)
     if to_the_second:
         requests, logs = map(settled, spread_over_seconds(requests, logs, to_the_second))
+    counts = settled(
+        outcomes.counted(requests, F.when(F.col("api_name").isin(*READ), F.col("api_name")).alias("api_name"))
+    )
+    found = counts.select(outcomes.OUTCOME, "api_name").distinct().collect()
     return Parsed(
         requests,
         logs,
@@ -59,6 +81,8 @@ def parsed_lines(lines: DataFrame, files: Sequence[SourceFile], timezone: str, r
         parsed(frozenset({FileKind.METADATA_DUMP}), metadata_dump.parse),
         FileKind.SEGMENT_DUMP in present,
         to_the_second,
+        counts,
+        frozenset((outcome, api_name) for outcome, api_name in found),
     )
 
 

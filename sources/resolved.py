@@ -22,6 +22,7 @@ from sources.marker_requests import marker_rows
 from sources.parsed import Parsed, none_like, settled
 from sources.produce_requests import produce_rows
 from sources.redaction import Redaction
+from sources.request_schema import LEADER_AND_ISR, WRITE_TXN_MARKERS
 from sources.resolve_appends import batch_ends, ends_of_leaders
 from sources.resolve_epochs import terms, with_append_epoch, with_fetch_epoch, with_statement_epoch
 from sources.resolve_leaders import with_leader
@@ -59,7 +60,7 @@ def resolved(
     fetches = fetch_rows(parsed.requests, ids, earlier.rows(T.FETCH_EVENTS))
     fetches = settled(with_forgotten_epochs(fetches, all_settings))
     appends = settled(with_topic(_asked(parsed, redaction), ids, at))
-    rejections = rejected_for_topic(fetches).unionByName(rejected_for_topic(appends))
+    rejections = settled(rejected_for_topic(fetches).unionByName(rejected_for_topic(appends)))
     fetches, appends = of_known_topic(fetches), of_known_topic(appends)
 
     epochs = settled(_terms(changes, fetches, stated, earlier))
@@ -82,14 +83,17 @@ def resolved(
 
 def _asked(parsed: Parsed, redaction: Redaction) -> DataFrame:
     """What requests had appended, by producers and by coordinators."""
-    return produce_rows(parsed.requests).unionByName(redaction.topics(marker_rows(parsed.requests)))
+    markers = marker_rows(parsed.requests_of(WRITE_TXN_MARKERS))
+    return produce_rows(parsed.requests).unionByName(redaction.topics(markers))
 
 
 def _told(
     parsed: Parsed, checkpointed: DataFrame, redaction: Redaction, settings: DataFrame
 ) -> tuple[DataFrame, DataFrame, DataFrame]:
     """The changes of leaders, the statements and the records of metadata that lines tell by themselves."""
-    changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(leader_and_isr_rows(parsed.requests))
+    changes = redaction.topics(leader_change_rows(parsed.logs)).unionByName(
+        leader_and_isr_rows(parsed.requests_of(LEADER_AND_ISR))
+    )
     said = (server_log.statement_rows(parsed.logs), segment_rows.statement_rows(parsed.dumps), checkpointed)
     stated = redaction.topics(reduce(DataFrame.unionByName, said))
     return (

@@ -21,7 +21,7 @@ from jobs.taking_back import take_back_doubles, withdraw_unfinished
 from jobs.unread_files import take_back_unread
 from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
-from schemas.tables import PRODUCE_EVENTS, REJECTED_LINES, SOURCE_FILES
+from schemas.tables import PRODUCE_EVENTS, REJECTED_LINES, SOURCE_FILES, Table
 from sources.echoes import IS_ECHO, consoles, originals, with_echoes_told
 from sources.landing import land
 from sources.lines import read_lines
@@ -82,15 +82,19 @@ def _land(warehouse: Warehouse, delivery: Delivery, files: list[SourceFile]) -> 
             lines, files, cluster_id=cluster_id, capture_id=delivery.capture_id, timezone=delivery.timezone,
             known=known, redaction=delivery.redaction, echoes=echoes,
         )  # fmt: skip
-    rows = {}
-    for table in (*EVENT_TABLES, SOURCE_FILES):
-        if table.name in landing.untold:  # a commit of no rows costs as much as one of a few
-            rows[table.name] = 0
-            continue
-        if table is SOURCE_FILES and earlier:
-            take_back_doubles(warehouse, cluster_id, landing.tables[PRODUCE_EVENTS.name])
+    rows = dict.fromkeys(landing.untold, 0)  # a commit of no rows costs as much as one of a few
+
+    def write(table: Table) -> None:
         frame = landing.source_files if table is SOURCE_FILES else landing.tables[table.name]
         with step(table.name) as writing:
             writing.rows = rows[table.name] = warehouse.append(table, frame, transaction).rows
+
+    # By the first and the last of all it is seen whether a run came to its end (`taking_back.withdraw_unfinished`).
+    first, *others = [table for table in EVENT_TABLES if table.name not in landing.untold]
+    write(first)
+    at_once(warehouse.spark)(write, others)
+    if earlier:
+        take_back_doubles(warehouse, cluster_id, landing.tables[PRODUCE_EVENTS.name])
+    write(SOURCE_FILES)
     say_what_was_rejected(warehouse, cluster_id, rows[REJECTED_LINES.name])
-    return rows
+    return {table.name: rows[table.name] for table in (*EVENT_TABLES, SOURCE_FILES)}

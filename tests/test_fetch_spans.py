@@ -8,6 +8,7 @@ from pyspark.sql import SparkSession
 from sources.fetch_sessions import fetch_rows
 from sources.fetch_spans import STRETCH
 from sources.request_log import parse
+from tests.codegen import MOST_BYTES, compiled, longest_method
 from tests.request_lines import ORDERS_ID, fetch, frame, ids_of
 from tests.test_fetch_sessions import brief, fetched
 
@@ -59,3 +60,10 @@ def test_a_request_that_two_lines_tell_is_a_fetch_of_each(spark: SparkSession) -
         (3, 0, 2, 10, True),
         (4, 0, 2, 10, True),
     ]
+
+
+def test_java_compiles_what_spark_makes_of_a_request(spark: SparkSession) -> None:
+    """All that is asked of a partition as its rows were made was too long: it took three times the CPU."""
+    lines = parse(frame(spark, [fetch((5, 1), {0: 10})]), "UTC").localCheckpoint()
+    with compiled(spark):
+        assert 0 < longest_method(spark, fetch_rows(lines, ids_of(spark, ("orders", ORDERS_ID, None)))) <= MOST_BYTES

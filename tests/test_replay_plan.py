@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from functools import cache
 
 import pytest
@@ -26,6 +25,7 @@ from replay.states.starts import last_responses, leadership_starts
 from replay.timelines import reconstruct
 from schemas import columns as C
 from schemas.tables import BROKER_STATEMENTS
+from tests.codegen import MOST_BYTES, compiled, longest_method
 from tests.engine import landed_from
 from tests.twin.histories import history
 
@@ -146,33 +146,12 @@ def test_java_compiles_what_spark_makes_of_a_row(spark: SparkSession, landed: di
         return stage.localCheckpoint()
 
     assigned = assignments(landed).localCheckpoint()
-    with settings(spark, {"spark.sql.codegen.wholeStage": "true", "spark.sql.codegen.factoryMode": "FALLBACK"}):
+    with compiled(spark):
         timelines = reconstruct(landed, assigned, SLOTS, PLAIN, keep)
         longest += [longest_method(spark, one) for one in (timelines.leader_timeline, timelines.replica_timeline)]
 
     assert len(longest) == 4
-    assert all(0 < size <= 8_000 for size in longest), longest
-
-
-def longest_method(spark: SparkSession, frame: DataFrame) -> int:
-    """Bytes of the longest method that Spark makes of the frame's plan."""
-    assert spark._jvm is not None
-    debug = getattr(spark._jvm.org.apache.spark.sql.execution.debug, "package$").__getattr__("MODULE$")
-    made = debug.codegenStringSeq(frame._jdf.queryExecution().executedPlan())
-    return max((made.apply(i)._3().maxMethodCodeSize() for i in range(made.size())), default=0)
-
-
-@contextmanager
-def settings(spark: SparkSession, other: dict[str, str]) -> Iterator[None]:
-    """Other settings, for a while."""
-    before = {key: spark.conf.get(key) for key in other}
-    try:
-        for key, value in other.items():
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, value in before.items():
-            spark.conf.set(key, str(value))
+    assert all(0 < size <= MOST_BYTES for size in longest), longest
 
 
 def test_a_partition_s_replicas_are_told_apart_before_they_are_collected(landed: dict[str, DataFrame]) -> None:

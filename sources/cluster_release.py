@@ -25,7 +25,7 @@ FROM_2_1_TO_2_4 = Releases(r"^2\.[1-4](?:\.|$)", r"^5\.[1-4](?:\.|$).*-(?:ccs|ce
 def is_of_release(settings: DataFrame, releases: Releases) -> Column:
     """Return whether the latest version in `settings` is one of these, false where none is told: a scalar subquery.
 
-    A join with that one row is a nested loop, after which AQE makes a task of each megabyte.
+    A join with that one row is a nested loop, behind which AQE joins fewer parts of a shuffle to one task.
     """
     latest = F.max_by(C.VALUE, F.coalesce(C.EVENT_TIME, F.timestamp_seconds(F.lit(0))))
     version = settings.where(F.col(C.NAME) == KAFKA_VERSION).agg(latest.alias("version"))

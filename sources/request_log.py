@@ -96,7 +96,7 @@ def _prefix() -> Column:
 def _behind(text: str, words: str, length: int = 2**31 - 1) -> Column:
     """So many bytes of what follows `words` in the text, of which "before" is what precedes them; NULL without them.
 
-    By bytes: of a text Spark counts all characters first, at each `substring`, `left` and `instr`.
+    By bytes: of a text Spark first counts all characters (`UTF8String.substringSQL`), a microsecond of a line.
     """
     begin = F.octet_length("before") + len(words) + 1
     part = F.substring(F.col(text).cast("binary"), begin, F.lit(length)).cast("string")

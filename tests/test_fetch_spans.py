@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from pyspark.sql import SparkSession
 
+from sources import fetch_spans
 from sources.fetch_sessions import fetch_rows
-from sources.fetch_spans import STRETCH
 from sources.request_log import parse
 from tests.codegen import MOST_BYTES, compiled, longest_method
 from tests.request_lines import ORDERS_ID, fetch, frame, ids_of
@@ -15,24 +15,26 @@ from tests.test_fetch_sessions import brief, fetched
 pytestmark = pytest.mark.spark
 
 
-def test_a_session_of_several_stretches_is_broken_by_its_gap_alone(spark: SparkSession) -> None:
-    """What is listed is fetched up to the gap, across the end of a stretch; after it nothing is, until listed again."""
-    first, gap, listed_again, last = STRETCH - 2, STRETCH + 500, 2 * STRETCH + 1, 3 * STRETCH
-    listed = {first: {0: 10, 1: 20}, STRETCH: {1: 21}, listed_again: {0: 12}}
-    texts = [fetch((5, epoch), listed.get(epoch)) for epoch in range(first, last + 1) if epoch != gap]
+def test_a_session_of_several_stretches_is_broken_by_its_gap_alone(
+    spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is listed is fetched up to the gap, across ends of stretches; after it nothing is, until listed again."""
+    monkeypatch.setattr(fetch_spans, "STRETCH", 3)
+    listed = {2: {0: 10, 1: 20}, 4: {1: 21}, 14: {0: 12}}
+    texts = [fetch((5, epoch), listed.get(epoch)) for epoch in range(2, 17) if epoch != 10]
     rows = fetched(spark, ids_of(spark, ("orders", ORDERS_ID, None)), texts)
 
     assert brief(rows) == [
-        (0, first, 10, False),
-        (1, first, 20, False),
-        (1, STRETCH - 1, 20, True),
-        (1, STRETCH, 21, False),
-        (0, gap - 1, 10, True),
-        (1, gap - 1, 21, True),
-        (0, listed_again, 12, False),
-        (0, last, 12, True),
+        (0, 2, 10, False),
+        (1, 2, 20, False),
+        (1, 3, 20, True),
+        (1, 4, 21, False),
+        (0, 9, 10, True),
+        (1, 9, 21, True),
+        (0, 14, 12, False),
+        (0, 16, 12, True),
     ]
-    assert [row.session_unbroken_since for row in rows] == [first] * 6 + [gap + 1] * 2
+    assert [row.session_unbroken_since for row in rows] == [2] * 6 + [11] * 2
 
 
 def test_the_gap_of_a_session_is_none_of_another(spark: SparkSession) -> None:

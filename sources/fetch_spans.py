@@ -48,6 +48,7 @@ def _spans(requests: DataFrame) -> DataFrame:
     That is earlier than it begins where it goes on with what landed before; the column SPAN of that request has it.
     """
     session = Window.partitionBy(C.BROKER_ID, SESSION)
+    whole = session.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
     in_order = session.orderBy(C.SESSION_EPOCH)
     epoch = F.col(C.SESSION_EPOCH)
     begins = F.coalesce(F.lag(C.SESSION_EPOCH).over(in_order) < epoch - 1, F.lit(True))
@@ -63,7 +64,7 @@ def _spans(requests: DataFrame) -> DataFrame:
         .select(
             F.col(C.BROKER_ID).alias("its_broker"), F.col(SESSION).alias("its_session"),
             F.col("epoch").alias("begins_with"), "ends_with", F.col("since").alias("unbroken_since"),
-            F.bool_or(BY_ID).over(session).alias(BY_ID),
+            F.bool_or(BY_ID).over(whole).alias(BY_ID),
         )
     )  # fmt: skip
 

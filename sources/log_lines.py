@@ -47,7 +47,7 @@ def instant(local: Column, timezone: str) -> Column:
 
     Each line has one: what a pattern or `translate` would do is done by looking for single bytes.
     """
-    rest = F.substring(local, TO_THE_SECOND + 1, TO_THE_SECOND)
+    rest = F.substr(local, F.lit(TO_THE_SECOND + 1))
     names_zone = rest.contains("Z") | rest.contains("+") | rest.contains("-")
     zone = F.when(names_zone, "").otherwise(f" {timezone}")
     return F.concat(F.replace(local, F.lit(","), F.lit(".")), zone).try_cast("timestamp")

@@ -39,6 +39,7 @@ from expectations.timeline_subjects import (
     PREVIOUS_TO,
     REPLICA_STATES,
 )
+from expectations.told_subjects import TOLD_HIGH_WATERMARKS, WAS_REACHED
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Role, Severity
 
@@ -216,6 +217,16 @@ TIMELINE_RULES = (
         why="A new leader says its HW in its log; what was rebuilt from other lines must be the same.",
         source="P:780 makeLeader, state-change.log",
         what_to_do="The capture has a hole before this line, or tidegauge is wrong: compare with `broker_statements`.",
+    ),
+    Invariant(
+        "ToldHighWatermarksWereReached", TOLD_HIGH_WATERMARKS,
+        known=f"{WAS_REACHED} IS NOT NULL",
+        holds=f"{WAS_REACHED}",
+        observed=(C.EVENT_TIME,), severity=Severity.WARNING,
+        why="A response tells the HW that the leader has: a timeline that steps over it lacks an event, or has two in the wrong order.",
+        source="P:1331 fetchRecords, P:1514 readRecords",
+        what_to_do="Read the leader's timeline around the named line. Before and after the step it is right; by what came in between "
+        "no line tells (an append that is in no log), or two requests of the same few milliseconds took effect the other way round.",
     ),
 )
 # fmt: on

@@ -92,7 +92,7 @@ def fetched(line: int, **more: Any) -> Given:
     """A follower's fetch from the leader of epoch 0, read from a line of the request log."""
     return {
         **became_leader(0, 1), "replica_id": 2, "error_code": 0, "diverging_epoch": -1, "is_parked": False,
-        "fetch_offset": 5, "records_size": 0, "isolation_level": 0, "response_high_watermark": 9,
+        "fetch_offset": 5, "records_size": 0, "isolation_level": 0, "response_high_watermark": 10,
         "response_last_stable_offset": 7, "source_file": "broker-1/kafka-request.log", "source_line": line, **more,
     }  # fmt: skip
 

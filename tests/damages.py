@@ -180,6 +180,8 @@ DAMAGES = [
     Damage("a LEO stated at a shrink one higher",             "RebuiltOffsetsEqualStatedAtShrink",                 put(T.BROKER_STATEMENTS, {"kind": "shrinking_log_end_offset"}, offset=6)),
     Damage("an append that is not in the timeline",           "RebuiltOffsetsEqualStatedAtShrink",                 all_of(put(LEADER, seq(0, 4), **leo(4)), put(LEADER, seq(0, 5), **leo(4)), put(LEADER, seq(0, 6), **leo(4)), put(LEADER, seq(0, 7), **leo(4)))),
     Damage("a stated HW one higher",                          "RebuiltHighWatermarkEqualsStated",                  put(T.BROKER_STATEMENTS, {"leader_epoch": 1, "kind": "became_leader_high_watermark"}, offset=9)),
+    Damage("a consumer that was told an HW of no event",      "ToldHighWatermarksWereReached",                     put(T.FETCH_EVENTS, READER, response_high_watermark=11)),
+    Damage("an HW that the timeline steps over",              "ToldHighWatermarksWereReached",                     all_of(*[put(LEADER, seq(0, n), **hw(0)) for n in (6, 7, 8)])),
     Damage("a cut below the partition's HW",                  "NoReplicaTruncatesCommittedRecords",           cut(10, 9)),
     Damage("a LEO that fell and no line says why",            "OffsetsGoBackOnlyAsTold",                           all_of(cut(11, 10, is_stated=False), started)),
     Damage("an ISR member that lags for a minute",            "IsrMembersKeepUp",                                  lagging),

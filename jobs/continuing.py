@@ -11,7 +11,7 @@ from jobs.clocks import clocks_ahead
 from jobs.ended_logs import with_early_ends
 from jobs.keeping import short_plans
 from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
-from jobs.replay_inputs import protocol_of, slots_of, transactional
+from jobs.replay_inputs import of_untold_producers, protocol_of, slots_of, transactional
 from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay
@@ -57,6 +57,7 @@ def continued(warehouse: Warehouse, cluster_id: str, landed: Landed, keep: Keep)
         profile = protocol.with_changes(
             has_outsiders=mark.has_outsiders or _has_outsiders(landed, new),
             has_transactions=mark.has_transactions or not transactional(new).isEmpty(),
+            has_untold_transactions=mark.has_untold_transactions or not of_untold_producers(new).isEmpty(),
         )
         # Brokers that are heard in what is new alone: of one that is not, whatever it leads is refused below.
         of_news = with_early_ends({**landed, HEARD: keep(heard(new), is_small=True)}, keep)
@@ -88,7 +89,7 @@ def _settled(until_us: int, landed: Landed, stands: Timelines, profile: Profile,
     before = stands.leader_timeline.where(up_to(until_us, C.EVENT_TIME))
     since_us = F.lit(until_us) - reach_us(profile)
     leaderships = keep(settled_leaderships(before, since_us), is_small=True)
-    return Settled(until_us, since_us, leaderships, landed[PRODUCE_EVENTS.name])
+    return Settled(until_us, since_us, leaderships, {table.name: landed[table.name] for table in REQUESTS})
 
 
 def _tail(landed: Landed, settled: Settled, profile: Profile, keep: Keep) -> Landed:

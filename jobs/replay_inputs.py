@@ -40,6 +40,7 @@ def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
     landed = with_untold_leaderships(landed)
     needed_by = {
         "has_transactions": transactional(landed),
+        "has_untold_transactions": of_untold_producers(landed),
         "has_outsiders": outsiders(landed, assigned),
         "has_silence_within": silent_moments(landed),
         "has_silence": ends_in_silence(landed),
@@ -68,6 +69,12 @@ def facts_of(landed: Mapping[str, DataFrame]) -> dict[str, bool]:
 def transactional(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row if some append belongs to a transaction, else none."""
     return landed[PRODUCE_EVENTS.name].where(F.col(C.IS_TRANSACTIONAL)).limit(1)
+
+
+def of_untold_producers(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row if some append may belong to a transaction of nobody knows which producer, else none."""
+    may_be = F.coalesce(C.IS_TRANSACTIONAL, F.lit(True)) & ~F.col(C.IS_CONTROL) & (F.col(C.BASE_OFFSET) >= 0)
+    return landed[PRODUCE_EVENTS.name].where(may_be & (F.col(C.PRODUCER_ID) < 0)).limit(1)
 
 
 def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:

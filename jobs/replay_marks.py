@@ -32,7 +32,8 @@ class Mark:
     """Some replica was outside its ISR, though only its requests may tell that it is one."""
     has_transactions: bool = False
     """Some append belonged to a transaction."""
-
+    has_untold_transactions: bool = False
+    """Of some append nothing told whose it was, or whether it belonged to one."""
     has_incidents: bool = False
     """The table of incidents bears the mark too; before it did, nobody could tell that it was not made anew."""
 
@@ -54,7 +55,8 @@ def mark_of(cluster_id: str, profile: Profile, until: int) -> Mark:
     is_plain = not (profile.has_silence_within or profile.has_untold_isr or profile.has_clocks_apart)
     return Mark(
         cluster_id, until, protocol_text(profile), is_plain,
-        has_outsiders=profile.has_outsiders, has_transactions=profile.has_transactions, has_incidents=True,
+        has_outsiders=profile.has_outsiders, has_transactions=profile.has_transactions,
+        has_untold_transactions=profile.has_untold_transactions, has_incidents=True,
     )  # fmt: skip
 
 

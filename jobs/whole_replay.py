@@ -94,7 +94,7 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         found = [look for look in looks if not look.isEmpty()]
         replaying.note = f"{cut.count()} stretches"
     if profile.has_transactions:
-        stable = with_stable_across(states.leaders, landed, assigned, cut, keep)
+        stable = with_stable_across(states.leaders, landed, assigned, cut, profile, keep)
         parts = replace(parts, leader_timeline=leader_timeline(stable, slots, profile))
     timelines = stitched(parts, cut, seen)
     if not found:

@@ -60,6 +60,8 @@ class Profile:
     """replica.lag.time.max.ms (30 s since 2.5, 10 s before)."""
     has_transactions: bool = False
     """Some producer wrote transactions: the LSO may lie below the HW, and is worked out at the price of a sort."""
+    has_untold_transactions: bool = False
+    """Of some append nothing tells whose transaction it is, or whether it is of one: the LSO is what responses told."""
     has_controllers_requests: bool = False
     """A ZooKeeper kept the metadata, and controllers told brokers by LEADER_AND_ISR what leaders' lines leave out."""
     has_silence: bool = False

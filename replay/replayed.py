@@ -38,9 +38,10 @@ from replay.states.log_ends import log_ends
 from replay.states.log_starts import GIVEN_UP_AT, with_told_log_start
 from replay.states.replica_rows import IN_ORDER_OF_REPLICA, replica_states
 from replay.states.settled import Settled, numbered_on, with_risen
-from replay.states.stable import transactions, with_last_stable_offset
+from replay.states.stable import with_last_stable_offset
 from replay.states.starts import last_responses, leadership_starts
 from replay.states.told_replicas import told_replicas, with_told_replicas
+from replay.states.told_stable import in_logs_and_told
 from schemas import columns as C
 from schemas import tables as T
 
@@ -132,11 +133,11 @@ def replayed(
     if profile.has_silence:
         known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
     if profile.has_transactions:
-        produced = landed[T.PRODUCE_EVENTS.name] if settled is None else settled.produced
         began = starts.select(*N.LEADERSHIP, N.START_HW, GIVEN_UP_AT)
         lineage = keep_small(lineages(states).join(began, [*N.LEADERSHIP], "left"))
-        in_logs = transactions(produced, begun, assigned, lineage, is_tail=is_tail)
-        stable = with_last_stable_offset(known, in_logs)
+        requests = landed if settled is None else settled.requests
+        in_logs, told_lso = in_logs_and_told(requests, begun, assigned, lineage, profile, keep, is_tail=is_tail)
+        stable = with_last_stable_offset(known, in_logs, told_lso)
     else:
         stable = known.withColumn(C.LAST_STABLE_OFFSET, F.col(C.HIGH_WATERMARK))
     replicas = replica_states(known, slots, profile)

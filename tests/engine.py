@@ -62,13 +62,23 @@ def landed_from(spark: SparkSession, landing: Mapping[str, Sequence[Row]]) -> di
     return {table.name: rows(spark, table, *given.get(table.name, ())) for table in LANDING_TABLES}
 
 
+def transactions_in(landing: Mapping[str, Sequence[Row]]) -> dict[str, bool]:
+    """Whether there are transactions, and some of producers that nothing tells: by the fields of a profile."""
+    appends = landing.get("produce_events", ())
+    untold = (r for r in appends if r["is_transactional"] is not False and not r["is_control"] and r["producer_id"] < 0)
+    return {
+        "has_transactions": any(row["is_transactional"] for row in appends),
+        "has_untold_transactions": any(row["base_offset"] >= 0 for row in untold),
+    }
+
+
 @contextmanager
 def replayed(
     spark: SparkSession, landing: Mapping[str, Sequence[Row]], slots: int, spoken: Profile
 ) -> Iterator[Timelines]:
     """The timelines of landing rows; what the engine reads twice is kept while they are looked at."""
     landed = landed_from(spark, landing)
-    spoken = replace(spoken, has_transactions=any(r["is_transactional"] for r in landing.get("produce_events", ())))
+    spoken = replace(spoken, **transactions_in(landing))
     with keeping() as keep:
         yield reconstruct(landed, keep(assignments(landed)), slots, spoken, keep)
 

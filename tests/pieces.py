@@ -25,7 +25,7 @@ from replay.states.settled import Settled, settled_leaderships, up_to
 from replay.stretches.cut import stretches
 from replay.stretches.gaps_across import gaps_across
 from replay.timelines import Timelines, reconstruct
-from tests.engine import Row, each_by_its_own, landed_from, profile
+from tests.engine import Row, each_by_its_own, landed_from, profile, transactions_in
 from tests.story import Story
 from tests.twin.histories import History, combined
 from tests.twin.rows import DAWN
@@ -86,18 +86,25 @@ def whole(
 
 def _spoken(rules: Mapping[str, Profile], landing: Landing) -> Profile:
     """Of each cluster its own rules; and whether there are transactions."""
-    transactional = any(row["is_transactional"] for row in landing["produce_events"])
-    return replace(each_by_its_own(rules), has_transactions=transactional)
+    return replace(each_by_its_own(rules), **transactions_in(landing))
 
 
 EARLY = "early/"
 
 
 def whole_and_early(
-    spark: SparkSession, drawn: Sequence[History | Story], slots: int, keep: Keep, cuts: Mapping[str, datetime]
+    spark: SparkSession,
+    drawn: Sequence[History | Story],
+    landing: Landing,
+    slots: int,
+    keep: Keep,
+    cuts: Mapping[str, datetime],
 ) -> Whole:
-    """Histories and stories in one piece, and up to their cuts, as clusters of their own in the same replay."""
-    landing, rules = combined(drawn), {each.name: profile(each) for each in drawn}
+    """Histories and stories, as `landing` tells them, in one piece; and up to their cuts, in the same replay.
+
+    The latter as clusters of their own.
+    """
+    rules = {each.name: profile(each) for each in drawn}
     first, _ = cut_in_two(landing, cuts)
     early = {
         table: [{**row, "cluster_id": f"{EARLY}{row['cluster_id']}"} for row in rows] for table, rows in first.items()
@@ -155,7 +162,7 @@ def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str
     until_us = F.element_at(F.create_map(*pairs), F.col("cluster_id"))
     since_us = until_us - reach_us(of.spoken)
     before = stands.leader_timeline.where(up_to(until_us, "event_time"))
-    settled = Settled(until_us, since_us, of.keep(settled_leaderships(before, since_us)), landed["produce_events"])
+    settled = Settled(until_us, since_us, of.keep(settled_leaderships(before, since_us)), landed)
     requests = tail_of(landed, since_us, has_transactions=of.spoken.has_transactions)
     tail = of.replay(requests, settled)
     lost = gaps_across(requests["fetch_events"], until_us).select("cluster_id")

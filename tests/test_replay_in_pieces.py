@@ -16,6 +16,7 @@ from tests.story import Story, tell
 from tests.test_replay_histories import MOST_REPLICAS
 from tests.twin.histories import History, combined, history
 from tests.two_deliveries import GONE_ON, all_of_them
+from tests.without_producers import Row, without_producers
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -64,6 +65,11 @@ def drawn() -> list[History | Story]:
     return [*map(history, range(20)), *[each.story for each in all_of_them()], *quiet(), tell("deposed", DEPOSED)]
 
 
+def told() -> dict[str, list[Row]]:
+    """What their logs tell; of every other history no log names a producer."""
+    return without_producers(combined(drawn()), {history(number).name for number in range(1, 20, 2)})
+
+
 def cuts() -> dict[str, datetime]:
     """Where a story says, else when four fifths of its time are over; of the quiet ones in their second quiet time."""
     landing = combined(drawn())
@@ -75,7 +81,7 @@ def cuts() -> dict[str, datetime]:
 def some(spark: SparkSession) -> Iterator[Whole]:
     """All of them."""
     with keeping() as keep:
-        yield whole_and_early(spark, drawn(), MOST_REPLICAS, keep, cuts())
+        yield whole_and_early(spark, drawn(), told(), MOST_REPLICAS, keep, cuts())
 
 
 @pytest.fixture(scope="module")

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from replay.states.lineage import BEYOND
-from replay.stretches.stable_across import handed_out
+from replay.stretches.handed_out import handed_out
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

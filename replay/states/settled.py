@@ -6,6 +6,7 @@ that moment is as good a start. The number of an event is its place: the last on
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame
@@ -46,8 +47,9 @@ class Settled:
     """From when on every request is in the tail that is replayed; before the moment."""
     leaderships: DataFrame
     """`settled_leaderships`."""
-    produced: DataFrame
-    """`produce_events` as landed: a transaction that is open may have begun long before the tail (`unfinished`)."""
+    requests: Mapping[str, DataFrame]
+    """`produce_events` and `fetch_events` as landed: a transaction that is open may have begun long before the tail
+    (`unfinished`), and the HW with which its LSO was told may have stood since."""
 
     def has(self, time: str) -> Column:
         """Return whether a time (a timestamp column) is not after the moment."""

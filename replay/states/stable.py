@@ -17,7 +17,7 @@ from replay.states.lineage import BEYOND, NUMBER, UNTIL, WRITER
 from replay.states.log_starts import GIVEN_UP_AT
 from replay.states.unfinished import FIRST_OFFSET, unfinished
 from replay.states.unfinished import MARKER as _MARKER
-from replay.windows import FIRST, NOW
+from replay.windows import FIRST, NOW, carried, following
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 
@@ -25,9 +25,14 @@ REACH = "reach"
 """bigint: offset of its marker, or past any offset while it is open; of an event, the HW."""
 UNTOLD = "is_untold"
 """bool: stands for appends of transactions whose producer nothing tells: whether they are over, nobody knows."""
+TOLD_LSO, IS_FLOOR = "told_lso", "is_floor"
+"""bigint: the LSO that a leader told with a HW (`told_stable`); bool: it was the log start, and may be below it."""
+TOLD = (REACH, TOLD_LSO, IS_FLOOR)
 _PART, _PIECE = "part", "piece"
 _OF_PIECE = (N.PARTITION_NUMBER, WRITER, _PIECE, C.PRODUCER_ID)
 _IS_EVENT = "is_event"
+_SAID, _ABOVE, _BELOW = "said", "said_above", "said_below"
+"""A struct of `TOLD`: what was told; the next at or above an event's HW, and the next below it."""
 
 
 def transactions(
@@ -109,27 +114,43 @@ def _ends(counted: DataFrame, of: tuple[str, ...]) -> DataFrame:
     return counted.groupBy(*of, _PART).agg(first, marker)
 
 
-def with_last_stable_offset(known: DataFrame, of_logs: DataFrame) -> DataFrame:
-    """Return the events with `last_stable_offset`; `of_logs` is `transactions`.
+def with_last_stable_offset(known: DataFrame, of_logs: DataFrame, told: DataFrame | None = None) -> DataFrame:
+    """Return the events with `last_stable_offset`; `of_logs` is `transactions`, `told` is `told_stable.told_stable`.
 
-    Past the first append of which nobody knows whether its transaction is over it is unknown.
+    Past the first append of which nobody knows whether its transaction is over it is what was told, else unknown.
 
     The HW rises from event to event and markers lie anywhere, so both are sorted by offset once: seen from the end of
     the log, a transaction comes before every HW that its marker is not below.
     """
     events = known.withColumns({REACH: F.col(C.HIGH_WATERMARK), _IS_EVENT: F.lit(1)})
-    ends = of_logs.withColumn(_IS_EVENT, F.lit(0))
+    both = events.unionByName(of_logs.withColumn(_IS_EVENT, F.lit(0)), allowMissingColumns=True)
     from_the_end = Window.partitionBy(*N.LEADERSHIP).orderBy(F.desc(REACH), _IS_EVENT).rowsBetween(FIRST, NOW)
     begins = {name: F.when(F.col(UNTOLD) == is_so, F.col(FIRST_OFFSET)) for name, is_so in _BEGINS.items()}
-    earliest = {name: F.min(first).over(from_the_end) for name, first in begins.items()}
-    both = events.unionByName(ends, allowMissingColumns=True).withColumns(earliest)
+    found = {name: F.min(first).over(from_the_end) for name, first in begins.items()}
+    if told is not None:
+        said = told.select(*N.LEADERSHIP, REACH, F.struct(*TOLD).alias(_SAID), F.lit(0).alias(_IS_EVENT))
+        both = both.unionByName(said, allowMissingColumns=True)
+        found[_ABOVE] = carried(F.col(_SAID), from_the_end)
+        found[_BELOW] = following(_SAID, in_order=(f"{REACH} DESC", _IS_EVENT))
     hw = F.col(C.HIGH_WATERMARK)
     is_unknown = F.coalesce(hw > F.col("untold"), F.lit(False))
     unstable = F.greatest(F.coalesce("told", hw), C.LOG_START_OFFSET)
-    stable = F.when(is_unknown, F.lit(UNKNOWN_OFFSET)).otherwise(F.least(hw, unstable))
-    return both.where(F.col(_IS_EVENT) == 1).withColumn(C.LAST_STABLE_OFFSET, stable).select(
+    otherwise = F.lit(UNKNOWN_OFFSET) if told is None else F.coalesce(_told_at(hw), F.lit(UNKNOWN_OFFSET))
+    stable = F.when(is_unknown, otherwise).otherwise(F.least(hw, unstable))
+    return both.withColumns(found).where(F.col(_IS_EVENT) == 1).withColumn(C.LAST_STABLE_OFFSET, stable).select(
         *known.columns, C.LAST_STABLE_OFFSET
     )  # fmt: skip
+
+
+def _told_at(hw: Column) -> Column:
+    """Return the LSO that was told with this HW, or with the next below and the next above alike; else NULL.
+
+    It is never below the log start, which may rise while the HW stands (`UnifiedLog.fetchLastStableOffsetMetadata`).
+    """
+    above, below, start = F.col(_ABOVE), F.col(_BELOW), F.col(C.LOG_START_OFFSET)
+    is_sure = (above[REACH] == hw) | (above[TOLD_LSO] == below[TOLD_LSO])
+    is_it = ~above[IS_FLOOR] | (start < 0) | (start >= above[TOLD_LSO])
+    return F.when(is_sure & is_it, F.least(hw, F.greatest(above[TOLD_LSO], start)))
 
 
 _BEGINS = {"told": False, "untold": True}

@@ -15,6 +15,7 @@ Row = dict[str, Any]
 RACE, RACE_LOST, OVERLAP, APART = "race", "race_lost", "overlap", "apart"
 KILLED, KILLED_BEHIND = "killed", "behind"
 LOST, LOST_ALONE = "lost", "lost_alone"
+BEFORE, DURING, FROM_THEN_ON, AFTER = "before", "during", "from_then_on", "after"
 
 
 def of_race(topic: str, told: int) -> dict[str, list[Row]]:
@@ -82,6 +83,19 @@ def of_lost(topic: str, isr: list[int]) -> dict[str, list[Row]]:
     }
 
 
+def of_shrink(topic: str, ms: float) -> dict[str, list[Row]]:
+    """The ISR shrinks to the leader 15 s after its followers fetched at 10; an append of [20, 30) takes 10 ms then.
+
+    If the ISR shrank first, the HW passes 20; if the append came first, it goes from 10 to 30.
+    """
+    alone = {"change_kind": "isr_updated", "leader_id": 1, "isr": [1], "partition_epoch": 1}
+    return {
+        "leader_changes": [begins(topic), line(topic, 15_100, **alone)],
+        "produce_events": [append(topic, 10, 0, 10), append(topic, 40, 10, 20), append(topic, ms, 20, 30, 10)],
+        "fetch_events": [fetch(topic, 20, 2, 10, 0), fetch(topic, 30, 3, 10, 0)],
+    }
+
+
 @asked
 def undecided() -> Logs:
     """All of them, a topic each."""
@@ -89,6 +103,8 @@ def undecided() -> Logs:
         of_race(RACE, 10), of_race(RACE_LOST, 20), of_neighbours(OVERLAP, 9), of_neighbours(APART, 40),
         of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0),
         of_lost(LOST, [1, 2, 3]), of_lost(LOST_ALONE, [1]),
+        of_shrink(BEFORE, 15_090), of_shrink(DURING, 15_095), of_shrink(FROM_THEN_ON, 15_100),
+        of_shrink(AFTER, 15_105),
     )  # fmt: skip
     tables = {name for one in told for name in one}
     landing = {name: [row for one in told for row in one.get(name, ())] for name in tables}
@@ -122,6 +138,28 @@ def test_neighbours_worked_on_at_once_are_undecided(leaders: dict[str, list[Row]
 
     assert told == {OVERLAP: (0, 10, "bounded"), APART: (10, 10, "exact")}
     assert {leaders[topic][-1]["high_watermark"] for topic in (OVERLAP, APART)} == {20}
+
+
+@pytest.mark.spark
+@pytest.mark.parametrize(
+    ("topic", "first", "bounds"),
+    [
+        (BEFORE, "APPEND", (10, 10, "exact")),
+        (DURING, "APPEND", (10, 20, "bounded")),
+        (FROM_THEN_ON, "ISR_CHANGE", (10, 20, "bounded")),
+        (AFTER, "ISR_CHANGE", (20, 20, "exact")),
+    ],
+)
+def test_an_append_while_the_isr_shrinks_is_undecided(
+    leaders: dict[str, list[Row]], topic: str, first: str, bounds: tuple[int, int, str]
+) -> None:
+    """Either waited for the other's lock; the HW in between is one of two, and 30 after both."""
+    one, other = leaders[topic][-2:]
+
+    assert {one["event_type"], other["event_type"]} == {"APPEND", "ISR_CHANGE"}
+    assert one["event_type"] == first
+    assert (one["high_watermark_low"], one["high_watermark_high"], one["exactness"]) == bounds
+    assert (other["high_watermark"], other["exactness"]) == (30, "exact")
 
 
 @pytest.mark.spark

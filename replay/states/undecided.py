@@ -3,6 +3,9 @@
 Two requests of one partition run in parallel under a read lock, and the log's times are good to a fraction of a
 millisecond. If two neighbours lie closer than that, if the HW would pass another value had they come the other way
 round, and if no response says which, the HW after the first of them is one of the two.
+
+A change of the ISR is made under the write lock (`Partition.maybeShrinkIsr`, `handleAlterPartitionUpdate`): a request
+that was being worked on when its line was written had waited for it, or it for the request.
 """
 
 from __future__ import annotations
@@ -11,10 +14,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import SLOTS
+from replay.assignment import SLOTS, in_mask
 from replay.event_types import is_event
 from replay.events.requests import FETCHES_AFTER
-from replay.high_watermark import allows, holds
+from replay.high_watermark import allows
 from replay.names import NS_PER_US, slot_column
 from replay.passengers import aboard, ashore
 from replay.profile import Profile
@@ -28,8 +31,12 @@ OVERLAP = 0.3
 """Likewise of requests worked on at the same time, if they are nearer than this share of the time they overlap in: of
 such neighbours 3 of 5 orders were wrong, of those farther apart 5 of 24 (live captures of random faults)."""
 
+LINE_US = 1_000
+"""A line of a log is written to the millisecond."""
+_HOLDERS = "holders"
+"""int: bit mask of the replicas that the HW waits for after the event; NULL where it may not rise."""
 _NEXT = (N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, N.ORDER_NS, N.LOCAL_US, C.IS_PARKED,
-         C.RESPONSE_HIGH_WATERMARK, C.HIGH_WATERMARK, N.STREAM_RANK)  # fmt: skip
+         C.RESPONSE_HIGH_WATERMARK, C.HIGH_WATERMARK, N.STREAM_RANK, _HOLDERS)  # fmt: skip
 
 
 _SHOWN = (
@@ -47,10 +54,12 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
     `known` holds the events of `leader_timeline` with their states, without responses and restarts.
     """
-    states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
+    states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, _HOLDERS, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
     neighbours = {"then": F.lead(F.struct(*_NEXT)).over(place()), "was": F.lag(F.struct(*states)).over(place())}
-    seen = ashore(aboard(known, _SHOWN, "passengers").withColumns(neighbours), _SHOWN, "passengers")
-    swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], _if_next_came_first(slots, profile)))
+    holders = F.when(allows(profile), F.col(N.HELD_MASK).bitwiseOR(F.col(N.JOINING_MASK)))
+    waiting = aboard(known.withColumn(_HOLDERS, holders), _SHOWN, "passengers")
+    seen = ashore(waiting.withColumns(neighbours), _SHOWN, "passengers")
+    swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], _if_next_came_first(slots)))
     here, other = F.col(C.HIGH_WATERMARK), F.col("other")
     low, high = F.col(C.HIGH_WATERMARK_LOW), F.col(C.HIGH_WATERMARK_HIGH)
     undecided = _may_be_swapped() & _differs() & ~_is_told()
@@ -61,33 +70,45 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
             C.HIGH_WATERMARK_HIGH: F.when(undecided, F.greatest(high, other)).otherwise(high),
             C.EXACTNESS: F.when(undecided, Exactness.BOUNDED.value).otherwise(F.col(C.EXACTNESS)),
         }
-    ).drop("then", "was", "other")
+    ).drop("then", "was", "other", _HOLDERS)
 
 
-def _if_next_came_first(slots: int, profile: Profile) -> Column:
+def _if_next_came_first(slots: int) -> Column:
     """Return what the HW would have risen to after the next event alone."""
     then, was = F.col("then"), F.col("was")
     appended = F.when(is_event(EventType.APPEND, of=then[N.EVENT]), then[C.LAST_OFFSET] + 1)
     leo = F.greatest(was[C.LOG_END_OFFSET], appended)
     fetched = is_event(EventType.FETCH, of=then[N.EVENT])
+    changes_next, changes = is_event(EventType.ISR_CHANGE, of=then[N.EVENT]), is_event(EventType.ISR_CHANGE)
+    holders = F.when(changes_next, then[_HOLDERS]).when(changes, was[_HOLDERS]).otherwise(F.col(_HOLDERS))
     held = []
     for i in range(slots):
         before = was[slot_column(C.REMOTE_LEO, i)]
         remote = F.when(fetched & (then[N.SLOT] == i), then[C.FETCH_OFFSET]).otherwise(before)
-        held.append(F.when(holds(i, F.col(N.JOINING_MASK)), remote).otherwise(leo))
-    return F.when(allows(profile), F.least(leo, *held))
+        held.append(F.when(in_mask(holders, i), remote).otherwise(leo))
+    return F.when(holders.isNotNull(), F.least(leo, *held))
 
 
 def _may_be_swapped() -> Column:
-    """Return whether the event and the next are requests, not certainly ordered, closer than the clock can tell."""
+    """Return whether the event and the next are not certainly ordered, and closer than the clock can tell.
+
+    Two requests, or a request and a change of the ISR that was made while it was worked on.
+    """
     requests = (EventType.APPEND, EventType.FETCH)
     then = F.col("then")
-    both = is_event(*requests) & is_event(*requests, of=then[N.EVENT])
+    is_request, is_next = is_event(*requests), is_event(*requests, of=then[N.EVENT])
     # A time that is exact (a synthetic event, worked on for no time) decides.
-    uncertain = (F.col(N.LOCAL_US) > 0) & (then[N.LOCAL_US] > 0)
-    work_us = (1 - FETCHES_AFTER) * F.col(N.LOCAL_US) + FETCHES_AFTER * then[N.LOCAL_US]
-    close = then[N.ORDER_NS] - F.col(N.ORDER_NS) < (RESOLUTION_US + OVERLAP * work_us) * NS_PER_US
-    return both & uncertain & close & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK])
+    works, next_works = is_request & (F.col(N.LOCAL_US) > 0), is_next & (then[N.LOCAL_US] > 0)
+    since, until = FETCHES_AFTER * then[N.LOCAL_US], (1 - FETCHES_AFTER) * F.col(N.LOCAL_US)
+    near_us = (
+        F.when(
+            works & next_works & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK]),
+            RESOLUTION_US + OVERLAP * (until + since),
+        )
+        .when(works & is_event(EventType.ISR_CHANGE, of=then[N.EVENT]), until)
+        .when(is_event(EventType.ISR_CHANGE) & next_works, since + LINE_US)
+    )
+    return F.coalesce(then[N.ORDER_NS] - F.col(N.ORDER_NS) < near_us * NS_PER_US, F.lit(False))
 
 
 def _differs() -> Column:

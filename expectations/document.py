@@ -10,12 +10,12 @@ from expectations.invariants import INVARIANTS
 HEAD = """\
 # The rules
 
-<!-- Made by `python -m expectations.document > docs/rules.md` from expectations/invariants.py: edit that file. -->
+<!-- Made by `python -m expectations.document > docs/rules.md` from the `*_rules.py` of expectations: edit those. -->
 
 `tidegauge check` judges every rule on every row of its subject, keeps the verdict in `check_results` and the rows
 that break it in `check_violations`. A verdict is **valid**, **invalid**, **unknown** (the capture tells too little:
 neither a pass nor a violation) or **error** (it could not be judged). Exit code: 2 if a critical rule is broken, else 3
-if one could not be judged, else 1 if a warning is broken and `--fail-on warn` is given, else 0.
+if one could not be judged or all are unknown, else 1 if a warning is broken and `--fail-on warn` is given, else 0.
 
 By default no violation is tolerated. `--config FILE` gives a rule another severity, a number or a share of violations
 to tolerate, also by topic, and sets known violations aside until a date: see `conf/check-example.yaml`. Each section

@@ -9,6 +9,7 @@ from expectations.subject import OF_PARTITION, Subject, Tables, nowhere
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import ALL_ACKS, Field
+from schemas.kinds import LOSSES
 
 IS_TOLD = f"{C.KIND} IS NOT NULL"
 IS_LOST = Field("is_lost", C.BOOL, "The log of a later elected leader does not hold the records.")
@@ -30,7 +31,7 @@ def findings_of_fetches(tables: Tables) -> DataFrame:
 
 def acknowledged(tables: Tables) -> DataFrame:
     """One row per append that a producer with acks=all was told had succeeded, and whether it is lost."""
-    lost = tables[T.INCIDENTS.name].where(F.endswith(C.KIND, F.lit("RECORDS_LOST")))
+    lost = tables[T.INCIDENTS.name].where(F.col(C.KIND).isin(*LOSSES))
     ranges = lost.groupBy(*C.PARTITION_KEY).agg(
         F.collect_list(F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), C.FROM_OFFSET, C.TO_OFFSET, C.STARTED_AT)).alias(
             "ranges"

@@ -1,4 +1,4 @@
-"""Thin `spark-submit` entry points: arguments, read, one call, write."""
+"""Jobs: thin `spark-submit` entry points (arguments, read, one call, write), and what they share: tables, the report."""
 
 from __future__ import annotations
 

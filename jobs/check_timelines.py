@@ -107,7 +107,8 @@ def check(
     capture tells too little is unknown: neither a pass nor a violation. A cluster of which a delivery has landed since
     its timelines were made is not judged: its tables are of two moments.
 
-    Exit codes: 0 all rules hold, 1 only warnings (with --fail-on warn), 2 a rule is broken, 3 could not run, 64 usage.
+    Exit codes: 0 no critical rule is broken, 1 only warnings (with --fail-on warn), 2 one is, 3 could not run, 64
+    usage.
     """
     asked = Asked(policy_of(config), fail_on, oldest, since_last=since == LAST)
     target = open_warehouse("check", warehouse)

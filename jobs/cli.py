@@ -23,7 +23,7 @@ from jobs.what_if import what_if
 
 @click.group(
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 all rules hold, 1 only warnings (with --fail-on warn), 2 a rule is broken, "
+    epilog="Exit codes: 0 no critical rule is broken, 1 only warnings (with --fail-on warn), 2 one is, "
     "3 could not run, 64 usage.",
 )
 @click.version_option(__version__, message="tidegauge %(version)s")

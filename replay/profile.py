@@ -51,6 +51,8 @@ class Profile:
     """A leader records the offset of a fetch whose log diverges, too (2.8.0 alone; KAFKA-13141)."""
     records_batch_start: bool | Column = True
     """Of a fetch from within a batch the leader records the batch's first offset (4.0; KAFKA-17803)."""
+    elects_eligible: bool | Column = True
+    """A replica outside the ISR may be elected cleanly: one that was in it as it fell below min ISR (4.0; KIP-966)."""
     states_broker_epochs: bool | Column = True
     """A fetch states its sender's broker epoch; without one (-1), any registration will do (3.5-IV1; KIP-903)."""
     fetches_state_epoch: bool | Column = True
@@ -139,6 +141,7 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
         heeds_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka < (3, 4, 1),
         records_divergence=truncation is Truncation.FETCH_DIVERGENCE and kafka == (2, 8, 0),
         records_batch_start=kafka >= (4, 0, 0),
+        elects_eligible=kafka >= (4, 0, 0),
         states_broker_epochs=min(spoken, kafka) >= (3, 5, 0),
         fetches_state_epoch=kafka >= (2, 5, 0) and spoken >= (2, 1, 0),
         lag_time_ms=lag,

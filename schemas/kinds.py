@@ -200,6 +200,13 @@ class IncidentKind(StrEnum):
     """Contradiction: requests of a fetch session are missing."""
 
 
+LOSSES = (
+    IncidentKind.COMMITTED_RECORDS_LOST, IncidentKind.UNCOMMITTED_RECORDS_LOST,
+    IncidentKind.RECORDS_LOST_UNKNOWN_IF_COMMITTED,
+)  # fmt: skip
+"""Findings of a range of records that the log of a later leader does not hold."""
+
+
 class Severity(StrEnum):
     """How bad a finding or a broken rule is."""
 

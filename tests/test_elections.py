@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from replay.findings.elections import elections, unclean_elections
+from replay.profile import Profile, profile_for
 from schemas import tables as T
 from tests.checked_rows import event
 from tests.incident_histories import changes, led, metadata
@@ -23,7 +24,9 @@ HISTORIES: Histories = {
     "nobody_in_the_logs": UNCLEAN | {T.LEADER_TIMELINE: []},
     "not_in_the_logs": UNCLEAN | led(event(0, 1, 9, 9, isr=[1]), SECOND),
     "the_first_of_all": metadata((1, 2, [2], True)),
+    "by_leaders_alone": led(event(0, 1, 9, 9, isr=[1]), event(1, 1, 4, 4, isr=[2], leader_id=2)),
 }
+LATEST, OF_3_9 = profile_for("4.1.0"), profile_for("3.9.1")
 ELECTED = "leader 2 of epoch 1 was elected from outside the ISR"
 
 
@@ -38,13 +41,14 @@ def test_of_what_nothing_was_said_nothing_is_denied(told: Told) -> None:
     assert known == {
         ("over_silence", 2): None, ("over_nobody", 2): False, ("with_leaders", 1): True,
         ("the_first_in_the_logs", 1): True, ("nobody_in_the_logs", 1): True, ("not_in_the_logs", 1): True,
-        ("not_in_the_logs", 2): None,
+        ("not_in_the_logs", 2): None, ("by_leaders_alone", 1): True,
     }  # fmt: skip
 
 
 def test_metadata_tells_of_elections_that_no_leader_tells_of(told: Told) -> None:
     """Of the first leader in the logs, and of one that is not in them: what it knew is not told."""
-    found = unclean_elections(elections(told.landed, told.led)).collect()
+    found = unclean_elections(elections(told.landed, told.led), LATEST).collect()
+    found = [row for row in found if row["topic"] != "by_leaders_alone"]
     evidence = {row["topic"]: row["evidence"] for row in found}
 
     assert evidence == {
@@ -55,3 +59,21 @@ def test_metadata_tells_of_elections_that_no_leader_tells_of(told: Told) -> None
     }
     assert {(row["leader_epoch"], row["replica_id"], row["capture_id"]) for row in found} == {(1, 2, "one")}
     assert all(row["started_at"] for row in found)
+
+
+@pytest.mark.parametrize(
+    ("profile", "severity", "how"),
+    [
+        (OF_3_9, "critical", "inferred: no line says how it was elected"),
+        (
+            LATEST,
+            "warning",
+            "inferred: no line says how it was elected, and it may have been an eligible one (KIP-966)",
+        ),
+    ],
+)
+def test_who_may_have_been_eligible_is_no_alarm(told: Told, profile: Profile, severity: str, how: str) -> None:
+    """Since 4.0 a replica outside the ISR may have all that was committed; metadata alone says which one has."""
+    rows = unclean_elections(elections(told.landed, told.led), profile).where("topic = 'by_leaders_alone'").collect()
+
+    assert [(row["severity"], row["evidence"].rpartition("; ")[2]) for row in rows] == [(severity, how)]

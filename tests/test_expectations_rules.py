@@ -107,6 +107,7 @@ CASES: list[tuple[str, Table, Rows, list[str | None]]] = [
     ("EpochsAndStartsIncreaseInCheckpoint",             T.EPOCH_STARTS,    [epoch_start(0, 0, 3), epoch_start(2, 7, 4), epoch_start(3, 7, 5)], [None, "valid", "invalid"]),
     ("NoCommittedRecordIsLost",                         T.INCIDENTS,       [found("COMMITTED_RECORDS_LOST"), found("ISR_SHRUNK"), found("RECORDS_LOST_UNKNOWN_IF_COMMITTED"), found("UNCOMMITTED_RECORDS_LOST")], ["invalid", None, "unknown", "valid"]),
     ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("UNCOMMITTED_RECORDS_LOST")],                          ["invalid"]),
+    ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("RECORDS_LOST_UNKNOWN_IF_COMMITTED")],                 ["invalid"]),
     ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("UNCOMMITTED_RECORDS_LOST", begin=11, end=12), {**found("COMMITTED_RECORDS_LOST", epoch=0), "started_at": at(0)}], ["valid"]),
     ("AcknowledgedByAllIsNeverLost",                    T.INCIDENTS,       [found("COMMITTED_RECORDS_LOST", epoch=0)],                   ["invalid"]),
     ("AcknowledgedByAllIsNeverLost",                    T.PRODUCE_EVENTS,  [appended(0, 10, acks=1), appended(0, 10, error=7)],          []),

@@ -49,7 +49,7 @@ def test_an_isr_inferred_for_the_end_is_nobodys(spark: SparkSession) -> None:
     }  # fmt: skip
     assert times_under_min_isr(timeline).isEmpty()
     assert {row["leader_epoch"]: row[END_ISR] for row in known.collect()} == {0: [1, 2, 3], 1: [2]}
-    assert unclean_elections(elections(landed, known)).isEmpty()
+    assert unclean_elections(elections(landed, known), Profile()).isEmpty()
 
 
 def test_of_a_leader_of_which_only_the_end_is_told_that_counts(spark: SparkSession) -> None:

@@ -11,6 +11,7 @@ from replay.findings.finding import finding, members, text
 from replay.findings.silent_epochs import silent_epochs
 from replay.findings.spans import END_ISR, NUMBER, START_HW, START_HW_HIGH, START_ISR, START_LEO
 from replay.findings.unclean import IS_ELECTED_UNCLEANLY, IS_RECOVERING, holds, said_unclean, uncleanly_elected
+from replay.profile import Profile
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import tables as T
@@ -68,9 +69,19 @@ def _unled(landed: Mapping[str, DataFrame], led: DataFrame) -> DataFrame:
     )
 
 
-def unclean_elections(elected: DataFrame) -> DataFrame:
-    """One row per unclean election; it need not have lost anything."""
-    how = F.when(F.col(_IS_STATED), "metadata says so").otherwise("inferred: no line says how it was elected")
+def unclean_elections(elected: DataFrame, profile: Profile) -> DataFrame:
+    """One row per unclean election; it need not have lost anything.
+
+    An inferred one is a warning where the leader may have been eligible though it was in no ISR, which metadata alone
+    tells (`Profile.elects_eligible`): such a leader has all that was committed.
+    """
+    may_be_eligible = F.lit(profile.elects_eligible)
+    inferred = F.when(may_be_eligible, ", and it may have been an eligible one (KIP-966)").otherwise("")
+    how = F.when(F.col(_IS_STATED), "metadata says so").otherwise(
+        F.concat(F.lit("inferred: no line says how it was elected"), inferred)
+    )
+    is_sure = F.coalesce(F.col(_IS_STATED), F.lit(False)) | ~may_be_eligible
+    severity = F.when(is_sure, Severity.CRITICAL.value).otherwise(Severity.WARNING.value)
     joining = F.when(holds("isr_before", str(C.LEADER_ID)), " with it, for it was to join").otherwise("")
     known = text(", which leader {} knew as {}{}", "leader_before", members("isr_before"), joining)
     began = text("it began at {}, HW {}", START_LEO, START_HW)
@@ -80,7 +91,7 @@ def unclean_elections(elected: DataFrame) -> DataFrame:
         F.when(F.col(START_HW).isNotNull(), began).otherwise("no line tells what it began with"), how,
     )  # fmt: skip
     rows = elected.where(IS_UNCLEAN).withColumn(C.ENDED_AT, F.lit(None))
-    return finding(rows, IncidentKind.UNCLEAN_ELECTION, Severity.CRITICAL, evidence, replica_id=F.col(C.LEADER_ID))
+    return finding(rows, IncidentKind.UNCLEAN_ELECTION, severity, evidence, replica_id=F.col(C.LEADER_ID))
 
 
 def regressions(led: DataFrame) -> DataFrame:

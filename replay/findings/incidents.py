@@ -51,7 +51,7 @@ def incidents(
         loss_findings(landed, lost, cut, elected),
         cuts_below_high_watermark(cut, led, lost),
         silent_truncations(landed, led, took_part, truncations),
-        unclean_elections(elected),
+        unclean_elections(elected, profile),
         regressions(led),
         times_without_leader(landed),
         isr_changes(isr_steps(leader_timeline)),

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
 from replay.event_types import is_event
-from replay.events.requests import FETCHES_AFTER
+from replay.events.requests import APPENDS_AFTER, FETCHES_AFTER
 from replay.high_watermark import allows
 from replay.names import NS_PER_US, slot_column
 from replay.passengers import aboard, ashore
@@ -36,7 +36,7 @@ LINE_US = 1_000
 _HOLDERS = "holders"
 """int: bit mask of the replicas that the HW waits for after the event; NULL where it may not rise."""
 _NEXT = (N.EVENT, N.SLOT, C.FETCH_OFFSET, C.LAST_OFFSET, N.ORDER_NS, N.LOCAL_US, C.IS_PARKED,
-         C.RESPONSE_HIGH_WATERMARK, C.HIGH_WATERMARK, N.STREAM_RANK, _HOLDERS)  # fmt: skip
+         C.RESPONSE_HIGH_WATERMARK, C.HIGH_WATERMARK, N.STREAM_RANK)  # fmt: skip
 
 
 _SHOWN = (
@@ -54,15 +54,17 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
     `known` holds the events of `leader_timeline` with their states, without responses and restarts.
     """
-    states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, _HOLDERS, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
-    neighbours = {"then": F.lead(F.struct(*_NEXT)).over(place()), "was": F.lag(F.struct(*states)).over(place())}
-    holders = F.when(allows(profile), F.col(N.HELD_MASK).bitwiseOR(F.col(N.JOINING_MASK)))
-    waiting = aboard(known.withColumn(_HOLDERS, holders), _SHOWN, "passengers")
+    # With every replica in every ISR no change of it is another, and nothing of it is looked at.
+    isr = (_HOLDERS,) if profile.has_outsiders else ()
+    states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, *isr, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
+    neighbours = {"then": F.lead(F.struct(*_NEXT, *isr)).over(place()), "was": F.lag(F.struct(*states)).over(place())}
+    waiting = aboard(known.withColumns({c: _holders(profile) for c in isr}), _SHOWN, "passengers")
     seen = ashore(waiting.withColumns(neighbours), _SHOWN, "passengers")
-    swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], _if_next_came_first(slots)))
+    first = _if_next_came_first(slots, profile)
+    swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], first))
     here, other = F.col(C.HIGH_WATERMARK), F.col("other")
     low, high = F.col(C.HIGH_WATERMARK_LOW), F.col(C.HIGH_WATERMARK_HIGH)
-    undecided = _may_be_swapped() & _differs() & ~_is_told()
+    undecided = _may_be_swapped(has_changes=profile.has_outsiders) & _differs() & ~_is_told()
     return swapped.withColumns(
         {
             C.HIGH_WATERMARK: F.when(undecided, F.least(here, other)).otherwise(here),
@@ -70,45 +72,58 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
             C.HIGH_WATERMARK_HIGH: F.when(undecided, F.greatest(high, other)).otherwise(high),
             C.EXACTNESS: F.when(undecided, Exactness.BOUNDED.value).otherwise(F.col(C.EXACTNESS)),
         }
-    ).drop("then", "was", "other", _HOLDERS)
+    ).drop("then", "was", "other", *isr)
 
 
-def _if_next_came_first(slots: int) -> Column:
+def _holders(profile: Profile) -> Column:
+    """Return `holders`."""
+    return F.when(allows(profile), F.col(N.HELD_MASK).bitwiseOR(F.col(N.JOINING_MASK)))
+
+
+def _if_next_came_first(slots: int, profile: Profile) -> Column:
     """Return what the HW would have risen to after the next event alone."""
     then, was = F.col("then"), F.col("was")
     appended = F.when(is_event(EventType.APPEND, of=then[N.EVENT]), then[C.LAST_OFFSET] + 1)
     leo = F.greatest(was[C.LOG_END_OFFSET], appended)
     fetched = is_event(EventType.FETCH, of=then[N.EVENT])
-    changes_next, changes = is_event(EventType.ISR_CHANGE, of=then[N.EVENT]), is_event(EventType.ISR_CHANGE)
-    holders = F.when(changes_next, then[_HOLDERS]).when(changes, was[_HOLDERS]).otherwise(F.col(_HOLDERS))
+    if profile.has_outsiders:
+        changes_next, changes = is_event(EventType.ISR_CHANGE, of=then[N.EVENT]), is_event(EventType.ISR_CHANGE)
+        holders = F.when(changes_next, then[_HOLDERS]).when(changes, was[_HOLDERS]).otherwise(F.col(_HOLDERS))
+        may_rise = holders.isNotNull()
+    else:
+        holders, may_rise = F.col(N.HELD_MASK).bitwiseOR(F.col(N.JOINING_MASK)), allows(profile)
     held = []
     for i in range(slots):
         before = was[slot_column(C.REMOTE_LEO, i)]
         remote = F.when(fetched & (then[N.SLOT] == i), then[C.FETCH_OFFSET]).otherwise(before)
         held.append(F.when(in_mask(holders, i), remote).otherwise(leo))
-    return F.when(holders.isNotNull(), F.least(leo, *held))
+    return F.when(may_rise, F.least(leo, *held))
 
 
-def _may_be_swapped() -> Column:
+def _may_be_swapped(*, has_changes: bool) -> Column:
     """Return whether the event and the next are not certainly ordered, and closer than the clock can tell.
 
     Two requests, or a request and a change of the ISR that was made while it was worked on.
     """
-    requests = (EventType.APPEND, EventType.FETCH)
-    then = F.col("then")
-    is_request, is_next = is_event(*requests), is_event(*requests, of=then[N.EVENT])
+    requests, then = (EventType.APPEND, EventType.FETCH), F.col("then")
     # A time that is exact (a synthetic event, worked on for no time) decides.
-    works, next_works = is_request & (F.col(N.LOCAL_US) > 0), is_next & (then[N.LOCAL_US] > 0)
-    since, until = FETCHES_AFTER * then[N.LOCAL_US], (1 - FETCHES_AFTER) * F.col(N.LOCAL_US)
-    near_us = (
-        F.when(
-            works & next_works & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK]),
-            RESOLUTION_US + OVERLAP * (until + since),
-        )
-        .when(works & is_event(EventType.ISR_CHANGE, of=then[N.EVENT]), until)
-        .when(is_event(EventType.ISR_CHANGE) & next_works, since + LINE_US)
-    )
+    works = is_event(*requests) & (F.col(N.LOCAL_US) > 0)
+    next_works = is_event(*requests, of=then[N.EVENT]) & (then[N.LOCAL_US] > 0)
+    work_us = (1 - FETCHES_AFTER) * F.col(N.LOCAL_US) + FETCHES_AFTER * then[N.LOCAL_US]
+    both = works & next_works & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK])
+    near_us = F.when(both, RESOLUTION_US + OVERLAP * work_us)
+    if has_changes:
+        until = F.col(N.LOCAL_US) - _effective_after(F.col(N.EVENT), F.col(N.LOCAL_US))
+        since = _effective_after(then[N.EVENT], then[N.LOCAL_US])
+        near_us = near_us.when(works & is_event(EventType.ISR_CHANGE, of=then[N.EVENT]), until)
+        near_us = near_us.when(is_event(EventType.ISR_CHANGE) & next_works, LINE_US + since)
     return F.coalesce(then[N.ORDER_NS] - F.col(N.ORDER_NS) < near_us * NS_PER_US, F.lit(False))
+
+
+def _effective_after(event: Column, local_us: Column) -> Column:
+    """Return after how much of the time it was worked on a request is taken to have had its effect, microseconds."""
+    share = F.when(is_event(EventType.APPEND, of=event), APPENDS_AFTER).otherwise(FETCHES_AFTER)
+    return (local_us * share).cast("bigint")
 
 
 def _differs() -> Column:

@@ -76,6 +76,7 @@ def _stretches(seen: DataFrame, ranges: DataFrame) -> DataFrame:
 
 
 def _each_range(stretches: DataFrame) -> DataFrame:
+    """One row per leadership of a stretch and range in which its HW lies."""
     return stretches.withColumn(_RANGE, F.explode(F.sequence("first", "last")))
 
 

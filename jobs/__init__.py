@@ -1,4 +1,4 @@
-"""Jobs: thin `spark-submit` entry points (arguments, read, one call, write), and what they share: tables, the report."""
+"""Jobs: thin `spark-submit` entry points (arguments, read, one call, write), and what they share: tables, reports."""
 
 from __future__ import annotations
 

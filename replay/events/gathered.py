@@ -39,7 +39,7 @@ def events(
 
     `restarts` is `restarts.follower_restarts`, `ended` is `ends.ends`.
     """
-    fenced = _fencings(begun, landed[T.BROKER_REGISTRATIONS.name])
+    fenced = _fencings(begun, landed)
     parts: tuple[DataFrame, ...] = (
         _changes(landed, profile),
         appends(with_heard_batches(landed) if profile.has_silence else landed),
@@ -97,9 +97,10 @@ def _log_starts(landed: Mapping[str, DataFrame]) -> DataFrame:
     return shaped(moved, event(EventType.LOG_START), **{N.NEW_LOG_START: F.col(C.OFFSET)})
 
 
-def _fencings(begun: DataFrame, registrations: DataFrame) -> DataFrame:
+def _fencings(begun: DataFrame, landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per leadership and change of fencing during it."""
-    fenced = fencings(begun, registrations)
+    tables = (T.BROKER_REGISTRATIONS, T.LEADER_CHANGES, T.METADATA_CHANGES)
+    fenced = fencings(begun, *[landed[table.name] for table in tables])
     return shaped(fenced, event(N.FENCING), **{N.EVENT_US: F.col(AT_US), C.CAPTURE_ID: F.lit("")})
 
 

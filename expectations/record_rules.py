@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
-from expectations.capture_subjects import CLOCKS, LANDED_LINES, LAST_EVENT, LAST_EVENTS, TIMES
 from expectations.finding_subjects import ACKNOWLEDGED, IS_LOST
 from expectations.invariant import Invariant
 from expectations.reads import IS_BELOW_BY_THEN, WAS_GIVEN_RECORDS
@@ -14,35 +11,16 @@ from expectations.record_subjects import (
     IS_RECORDED,
     PARTITION_RECORDS,
     PREVIOUS_EPOCH,
+    PREVIOUS_PARTITION_EPOCH,
+    PREVIOUS_RECORD,
     PREVIOUS_START,
 )
-from expectations.timeline_subjects import (
-    BEGINS_LEADERSHIP,
-    LEADER_EVENTS,
-    PREVIOUS_EXACTNESS,
-    PREVIOUS_HW,
-    SMALLEST_MEMBER_LEO,
-)
-from replay.clocks.ahead import TOGETHER_US
-from replay.clocks.bounds import AT_LEAST_US
 from replay.readable import READABLE
 from schemas import columns as C
-from schemas.kinds import EventType, Exactness, Severity
+from schemas.kinds import Severity
 
 # fmt: off
 RECORD_RULES = (
-    Invariant(
-        "IsrHoldsTheHighWatermarkWhenItRises", LEADER_EVENTS,
-        scope=f"NOT {BEGINS_LEADERSHIP} AND {C.HIGH_WATERMARK} > {PREVIOUS_HW} AND {C.EVENT_TYPE} <> '{EventType.WITNESS}'",
-        # A HW that a response alone proves was rebuilt from no remote LEO: what it waited for no line tells.
-        known=f"{SMALLEST_MEMBER_LEO} IS NOT NULL AND {C.EXACTNESS} = '{Exactness.EXACT}' AND NOT ({PREVIOUS_EXACTNESS} = '{Exactness.BOUNDED}')",
-        holds=f"{SMALLEST_MEMBER_LEO} >= {C.HIGH_WATERMARK}",
-        observed=(C.HIGH_WATERMARK, C.ISR, C.REMOTE_LEO_MAP), severity=Severity.CRITICAL,
-        # Not at every moment: a member that lost its tail in a crash is below the HW until it has fetched again.
-        why="A record is committed when every in-sync replica has it, so that any of them may be elected.",
-        source="P:1152 maybeIncrementLeaderHW; WeakIsr of KafkaReplication.tla",
-        what_to_do="Look at the member whose remote LEO is the smallest: its fetch is missing, or the ISR was another.",
-    ),
     Invariant(
         "IsrIsSubsetOfReplicas", PARTITION_RECORDS,
         known=f"{C.ISR} IS NOT NULL AND {C.REPLICAS} IS NOT NULL",
@@ -51,6 +29,17 @@ RECORD_RULES = (
         why="Only an assigned replica can be in sync.",
         source="PartitionRegistration.java:207; ReplicationControlManager.java validateAlterPartitionData",
         what_to_do="A member that is no replica holds no copy: look at the reassignment around the named record.",
+    ),
+    Invariant(
+        "EpochsNeverGoBackInMetadata", PARTITION_RECORDS,
+        # Two dumps of the metadata log hold the same record.
+        scope=f"{PREVIOUS_RECORD} IS NOT NULL AND {C.METADATA_OFFSET} > {PREVIOUS_RECORD}",
+        known=f"{C.PARTITION_EPOCH} >= 0 AND {PREVIOUS_PARTITION_EPOCH} >= 0",
+        holds=f"{C.LEADER_EPOCH} >= {PREVIOUS_EPOCH} AND {C.PARTITION_EPOCH} > {PREVIOUS_PARTITION_EPOCH}",
+        observed=(PREVIOUS_EPOCH, C.LEADER_EPOCH, PREVIOUS_PARTITION_EPOCH, C.PARTITION_EPOCH), severity=Severity.CRITICAL,
+        why="Each change of a partition has a new partition epoch, each election a new leader epoch: that fences the old.",
+        source="PartitionRegistration.java:256 merge; PartitionChangeBuilder.java:368",
+        what_to_do="The metadata log went back: compare the controllers' logs, and look for a quorum that was started anew.",
     ),
     Invariant(
         "EpochsAndStartsIncreaseInCheckpoint", CACHE_ENTRIES,
@@ -91,36 +80,5 @@ RECORD_RULES = (
         what_to_do="Kafka 2.8.0 does that, and commits what the follower does not have (KAFKA-13141): go on to 2.8.1. "
         "Of any other version it is a defect of tidegauge: report it, with the line.",
     ),
-    Invariant(
-        "ClocksOfBrokersAgree", CLOCKS,
-        holds=f"{AT_LEAST_US} <= {TOGETHER_US}",
-        observed=(AT_LEAST_US,), severity=Severity.WARNING,
-        # A tenth of a second: requests and lines take as long.
-        why="What came first by the protocol came first by the clocks too, if they are one.",
-        source="KIP-320 CurrentLeaderEpoch; ReplicaManager makeFollowers",
-        what_to_do="Compare the two brokers' time (ntpq, chronyc) and the time zone of their logs. The replay reckons with clocks "
-        "that differ by the same all the time; of one that was set meanwhile it does not.",
-    ),
-    Invariant(
-        "NoLineLandsTwice", LANDED_LINES,
-        holds=f"{TIMES} = 1",
-        observed=(TIMES,), severity=Severity.CRITICAL,
-        why="A line is one append of a partition: landed twice, it would count twice; a producer's retry is a line of its own.",
-        source="design, idempotent",
-        what_to_do="Somebody else wrote to `produce_events`, or a delivery landed twice: ingest into a new warehouse.",
-    ),
 )
 # fmt: on
-
-
-def is_fresh(since: datetime) -> Invariant:
-    """Return the rule of --max-age: the last event is not older than `since`."""
-    return Invariant(
-        "EventsAreFresh", LAST_EVENTS,
-        holds=f"{LAST_EVENT} >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}Z'",
-        demands=f"{LAST_EVENT} >= now - max_age",
-        observed=(LAST_EVENT,), severity=Severity.CRITICAL,
-        why="A check of last week's events says nothing of tonight.",
-        source="option --max-age",
-        what_to_do="The delivery of logs has stopped, or the ingest has: look at `source_files`.",
-    )  # fmt: skip

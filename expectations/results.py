@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from expectations.capture_rules import is_fresh
 from expectations.invariants import INVARIANTS
 from expectations.policy import Policy
-from expectations.record_rules import is_fresh
 from expectations.verdict import PartitionVerdict, Verdict
 from schemas import columns as C
 from schemas.columns import Field

@@ -10,11 +10,11 @@ from functools import partial
 
 from pyspark.sql import functions as F
 
+from expectations.capture_rules import is_fresh
 from expectations.earlier import Earlier
 from expectations.invariants import INVARIANTS
 from expectations.judging import judge
 from expectations.policy import Policy
-from expectations.record_rules import is_fresh
 from expectations.results import in_order, partition_rows, result_rows, violation_rows
 from expectations.verdict import Judgement, Verdict
 from jobs import __version__

@@ -1,9 +1,9 @@
 """Fetch requests to fetches of a partition: what an incremental fetch session (KIP-227) leaves unsaid, said.
 
 A request of a session lists only the partitions whose parameters changed, and is a fetch of every partition of the
-session all the same (kafka-semantics: an empty `topics` still records each replica's LEO). Writing them all down would
-be requests x partitions rows; an implied fetch asks for the same offset as the one before it and changes nothing but
-*when* the replica was last heard. So of a run of implied fetches only the last is a row: it bounds the run.
+session all the same (an empty `topics` still records each replica's LEO: `IncrementalFetchContext`). Writing them all
+down would be requests x partitions rows; an implied fetch asks for the same offset as the one before it and changes
+nothing but *when* the replica was last heard. So of a run of implied fetches only the last is a row: it bounds the run.
 
 A response lists only the partitions with records, an error, or another HW or log start than the session was told last
 (`FetchSession.CachedPartition.maybeUpdateResponseData`). So one that omits a partition tells its HW as well.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 
@@ -27,20 +28,26 @@ def page() -> str:
 
 
 def _is_worked(path: Path) -> bool:
-    """Whether the story's comment names a worked example of the design."""
-    return path.read_text().startswith("# design.md 8")
+    """Whether the story's comment names a worked example, by its letter."""
+    return path.read_text().startswith("# Example ")
 
 
 def _section(path: Path) -> str:
     """A story as a section: its comment as words, its lines as they are."""
     lines = path.read_text().splitlines()
-    words = [
-        line.removeprefix("#").strip().replace("design.md 8", "Example ") for line in lines if line.startswith("#")
-    ]
+    words = [line.removeprefix("#").strip() for line in lines if line.startswith("#")]
     drawn = [line for line in lines if line and not line.startswith("#")]
-    letter, _, rest = path.stem.replace("_", " ").partition(" ")
-    title = f"{letter}: {rest}" if _is_worked(path) else f"{letter.capitalize()} {rest}"
-    return "\n".join([f"\n## {title}\n", *words, "\n```", *drawn, "```\n"])
+    return "\n".join([f"\n## {_title(path)}\n", *words, "\n```", *drawn, "```\n"])
+
+
+def _title(path: Path) -> str:
+    """The file's name as a heading: versions with their dots, and the field's short words as it writes them."""
+    name = re.sub(r"(?<=\d)_(?=\d)", ".", path.stem).replace("_", " ")
+    words = [word.upper() if word in ("hw", "isr", "leo", "lso") else word for word in name.split(" ")]
+    first, *rest = words
+    if _is_worked(path) and len(first) == 1:
+        return f"{first}: {' '.join(rest)}"
+    return " ".join([first if first.isupper() else first.capitalize(), *rest])
 
 
 if __name__ == "__main__":

@@ -12,11 +12,11 @@ import pytest
 from pyspark.sql import SparkSession
 
 from expectations import results
+from expectations.capture_rules import is_fresh
 from expectations.document import rules_page
 from expectations.invariant import Invariant
 from expectations.invariants import INVARIANTS
 from expectations.measuring import judged_rows
-from expectations.record_rules import is_fresh
 from expectations.views import RULE_VIEWS
 from schemas import tables as T
 from schemas.tables import Table

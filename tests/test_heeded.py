@@ -12,7 +12,7 @@ from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
 
-STORY = """# Case 8: a follower whose log parts from the leader's asks, cuts, and asks again.
+STORY = """# A follower whose log parts from the leader's asks, cuts, and asks again.
 kafka {version}, protocol {protocol}
 1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0
 append 5                               | 1:5  2:?  hw 0

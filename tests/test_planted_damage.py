@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from expectations import judging
+from expectations.capture_rules import is_fresh
 from expectations.invariants import INVARIANTS
 from expectations.policy import Policy, RulePolicy
-from expectations.record_rules import is_fresh
 from expectations.verdict import Judgement, PartitionVerdict, Violation
 from jobs.check_run import exit_code
 from jobs.errors import ExitCode

@@ -26,7 +26,7 @@ def log_with(*epochs: tuple[int, int]) -> Log:
 
 
 def test_end_offset_of_each_epoch() -> None:
-    """design.md 8j, and kafka-semantics 4.3."""
+    """A follower's epoch cache beside its leader's: where they part (KIP-279)."""
     log = log_with((0, 100), (1, 150), (2, 10))
     assert log.epochs == [(0, 0), (1, 100), (2, 250)]
     assert [log.end_offset_for(epoch) for epoch in (0, 1, 2)] == [(0, 100), (1, 250), (2, 260)]
@@ -41,7 +41,7 @@ def test_end_offset_of_an_epoch_that_never_was() -> None:
 
 
 def test_an_empty_epoch_vanishes_when_the_next_starts_there() -> None:
-    """Case 19."""
+    """Its leader wrote nothing: the cache has one entry per start offset (LEFC:103)."""
     log = log_with((0, 3))
     log.assign_epoch(1, 3)
     log.assign_epoch(2, 3)
@@ -49,7 +49,7 @@ def test_an_empty_epoch_vanishes_when_the_next_starts_there() -> None:
 
 
 def test_truncation_clamps_the_high_watermark() -> None:
-    """kafka-semantics 4.4."""
+    """UL:2278: it begins again at its leader's log start."""
     log = log_with((0, 5), (1, 5))
     log.high_watermark = 8
     log.truncate_to(5)
@@ -58,7 +58,7 @@ def test_truncation_clamps_the_high_watermark() -> None:
 
 @pytest.mark.parametrize(("stated", "high_watermark"), [(1, 2), (4, 4), (9, 6)])
 def test_a_follower_keeps_the_stated_high_watermark_in_its_log(stated: int, high_watermark: int) -> None:
-    """kafka-semantics 4.2: between log start (2) and LEO (6)."""
+    """UL:540: between log start (2) and LEO (6)."""
     log = log_with((0, 6))
     log.move_log_start(2)
     log.set_follower_high_watermark(stated)
@@ -66,7 +66,7 @@ def test_a_follower_keeps_the_stated_high_watermark_in_its_log(stated: int, high
 
 
 def test_last_caught_up_time() -> None:
-    """kafka-semantics 5.1: at the LEO, now; at the LEO of the fetch before, the time of that fetch."""
+    """R:84: at the LEO, now; at the LEO of the fetch before, the time of that fetch."""
     remote = Remote()
     remote.fetched(0, 10, 100, -1)
     assert remote.last_caught_up_time < 0

@@ -48,7 +48,15 @@ def test_the_hw_rises_past_what_is_read(
 ) -> None:
     """What is read lies below what the leader had by the time it answered, whatever it told."""
     fetch = fetched(
-        1, **{"replica_id": -1, "records_size": 90, "event_time": at(asked), "response_time": at(answered)} | reader
+        1,
+        **{
+            "replica_id": -1,
+            "records_size": 90,
+            "response_high_watermark": 9,
+            "event_time": at(asked),
+            "response_time": at(answered),
+        }
+        | reader,
     )
     tables = {
         T.FETCH_EVENTS.name: rows(spark, T.FETCH_EVENTS, fetch),

@@ -50,7 +50,13 @@ def test_what_a_leader_told_is_told_once(rebuilt: Answers) -> None:
 def test_what_is_rebuilt_of_a_fetch_is_rebuilt_of_no_other(spark: SparkSession) -> None:
     """A diverging fetch is not recorded by an event of its namesake, and a read not excused by the other's HW."""
     line: dict[str, Any] = {"source_file": "broker-1/state-change.log", "source_line": 2}
-    reader = {"replica_id": -1, "records_size": 9, "fetch_offset": 9, "response_time": at(2)}
+    reader = {
+        "replica_id": -1,
+        "records_size": 9,
+        "fetch_offset": 9,
+        "response_time": at(2),
+        "response_high_watermark": 9,
+    }
     tables = frames(spark, {
         T.LEADER_TIMELINE: [event(0, 1, 9, 5), event(0, 2, 12, 10)],
         T.FETCH_EVENTS: [

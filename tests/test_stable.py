@@ -50,7 +50,7 @@ append 1                                | 1:5  2:4  hw 4  lso 3
 @asked
 def with_producers() -> Logs:
     """What the leaders' logs tell, dumps and all."""
-    told = [*(load(SCENARIOS / f"{name}.txt") for name in STORIES), *map(history, range(700, 740))]
+    told = [*(load(SCENARIOS / f"{name}.txt") for name in STORIES), *map(history, range(700, 720))]
     return Logs(combined(told), {each.name: profile_for("4.1.0") for each in told}, 6)
 
 

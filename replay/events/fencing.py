@@ -58,15 +58,21 @@ def _history(registrations: DataFrame) -> DataFrame:
 
 
 def _applied(leader_changes: DataFrame, metadata_changes: DataFrame) -> DataFrame:
-    """One row per partition: `applied`, in no order; a change that a leader asked for itself is told it before."""
+    """One row per partition: `applied`, in no order; a change that a leader asked for itself is told it before.
+
+    Of what a broker applied twice the first time counts: started again, it applies all that it has missed at once.
+    """
     by_metadata = (ChangeKind.BECOME_LEADER.value, ChangeKind.LEADER_METADATA.value)
     offsets = metadata_changes.groupBy(*C.PARTITION_KEY, C.PARTITION_EPOCH).agg(
         F.min(C.METADATA_OFFSET).alias(C.METADATA_OFFSET)
     )
     told = leader_changes.where(F.col(C.CHANGE_KIND).isin(*by_metadata) & (F.col(C.PARTITION_EPOCH) >= 0))
     found = told.join(F.broadcast(offsets), C.on_partition(C.PARTITION_EPOCH))
-    one = F.struct(C.BROKER_ID, F.unix_micros(C.EVENT_TIME).alias("us"), C.METADATA_OFFSET)
-    return found.groupBy(*C.PARTITION_KEY).agg(F.collect_set(one).alias(_APPLIED))
+    first = found.groupBy(*C.PARTITION_KEY, C.BROKER_ID, C.METADATA_OFFSET).agg(
+        F.min(F.unix_micros(C.EVENT_TIME)).alias("us")
+    )
+    one = F.struct(C.BROKER_ID, "us", C.METADATA_OFFSET)
+    return first.groupBy(*C.PARTITION_KEY).agg(F.collect_list(one).alias(_APPLIED))
 
 
 def _in_time(change: Column) -> Column:

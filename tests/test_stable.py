@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
 
 import pytest
 
@@ -47,25 +49,29 @@ append 1                                | 1:5  2:4  hw 4  lso 3
 """
 
 
-@asked
-def with_producers() -> Logs:
-    """What the leaders' logs tell, dumps and all."""
+@cache
+def given() -> Logs:
+    """Stories of transactions, and histories."""
     told = [*(load(SCENARIOS / f"{name}.txt") for name in STORIES), *map(history, range(700, 720))]
     return Logs(combined(told), {each.name: profile_for("4.1.0") for each in told}, 6)
 
 
 @asked
+def with_producers() -> Logs:
+    """What the leaders' logs tell, dumps and all."""
+    return given()
+
+
+@asked
 def by_requests_alone() -> Logs:
     """The same without dumps: no request names a producer, and markers are known by the requests for them."""
-    given = with_producers()
-    return Logs(without_producers(given.landing), given.spoken, given.slots)
+    return replace(given(), landing=without_producers(given().landing))
 
 
 @asked
 def by_requests_before_2_8() -> Logs:
     """Nor does a request tell whether it is of a transaction."""
-    given = with_producers()
-    return Logs(before_2_8(given.landing), given.spoken, given.slots)
+    return replace(given(), landing=before_2_8(given().landing))
 
 
 @asked

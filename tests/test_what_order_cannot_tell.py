@@ -15,7 +15,7 @@ Row = dict[str, Any]
 RACE, RACE_LOST, OVERLAP, APART = "race", "race_lost", "overlap", "apart"
 KILLED, KILLED_BEHIND = "killed", "behind"
 LOST, LOST_ALONE = "lost", "lost_alone"
-BEFORE, DURING, FROM_THEN_ON, AFTER = "before", "during", "from_then_on", "after"
+BEFORE, DURING, FROM_THEN_ON, AFTER, HELD_UP = "before", "during", "from_then_on", "after", "held_up"
 
 
 def of_race(topic: str, told: int) -> dict[str, list[Row]]:
@@ -83,15 +83,15 @@ def of_lost(topic: str, isr: list[int]) -> dict[str, list[Row]]:
     }
 
 
-def of_shrink(topic: str, ms: float) -> dict[str, list[Row]]:
-    """The ISR shrinks to the leader 15 s after its followers fetched at 10; an append of [20, 30) takes 10 ms then.
+def of_shrink(topic: str, ms: float, work_ms: int = 10) -> dict[str, list[Row]]:
+    """The ISR shrinks to the leader 15 s after its followers fetched at 10; an append of [20, 30) is at work by then.
 
     If the ISR shrank first, the HW passes 20; if the append came first, it goes from 10 to 30.
     """
     alone = {"change_kind": "isr_updated", "leader_id": 1, "isr": [1], "partition_epoch": 1}
     return {
         "leader_changes": [begins(topic), line(topic, 15_100, **alone)],
-        "produce_events": [append(topic, 10, 0, 10), append(topic, 40, 10, 20), append(topic, ms, 20, 30, 10)],
+        "produce_events": [append(topic, 10, 0, 10), append(topic, 40, 10, 20), append(topic, ms, 20, 30, work_ms)],
         "fetch_events": [fetch(topic, 20, 2, 10, 0), fetch(topic, 30, 3, 10, 0)],
     }
 
@@ -104,7 +104,7 @@ def undecided() -> Logs:
         of_killed(KILLED, 10), of_killed(KILLED_BEHIND, 0),
         of_lost(LOST, [1, 2, 3]), of_lost(LOST_ALONE, [1]),
         of_shrink(BEFORE, 15_090), of_shrink(DURING, 15_095), of_shrink(FROM_THEN_ON, 15_100),
-        of_shrink(AFTER, 15_105),
+        of_shrink(AFTER, 15_105), of_shrink(HELD_UP, 15_005, 100),
     )  # fmt: skip
     tables = {name for one in told for name in one}
     landing = {name: [row for one in told for row in one.get(name, ())] for name in tables}
@@ -146,6 +146,7 @@ def test_neighbours_worked_on_at_once_are_undecided(leaders: dict[str, list[Row]
     [
         (BEFORE, "APPEND", (10, 10, "exact")),
         (DURING, "APPEND", (10, 20, "bounded")),
+        (HELD_UP, "APPEND", (10, 20, "bounded")),
         (FROM_THEN_ON, "ISR_CHANGE", (10, 20, "bounded")),
         (AFTER, "ISR_CHANGE", (20, 20, "exact")),
     ],

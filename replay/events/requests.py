@@ -31,8 +31,12 @@ def _handled_us(share: float) -> Column:
 
     Of one that took long: its broker stood still, and most often after it had taken effect; else `held_up` tells.
     """
-    work_us = F.least(F.coalesce(C.LOCAL_TIME_US, F.lit(0)), F.lit(HELD_UP_US))
-    return F.unix_micros(C.EVENT_TIME) + (work_us * share).cast("bigint")
+    return F.unix_micros(C.EVENT_TIME) + handled_after_us(F.coalesce(C.LOCAL_TIME_US, F.lit(0)), F.lit(share))
+
+
+def handled_after_us(local_us: Column, share: Column) -> Column:
+    """Return how long after the begin of its work a request took effect, microseconds, by its local time."""
+    return (F.least(local_us, F.lit(HELD_UP_US)) * share).cast("bigint")
 
 
 def _known(offset: str) -> Column:

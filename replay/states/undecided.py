@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
 from replay.event_types import is_event
-from replay.events.requests import APPENDS_AFTER, FETCHES_AFTER
+from replay.events.requests import APPENDS_AFTER, FETCHES_AFTER, handled_after_us
 from replay.high_watermark import allows
 from replay.names import NS_PER_US, slot_column
 from replay.passengers import aboard, ashore
@@ -58,7 +58,7 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     isr = (_HOLDERS,) if profile.has_outsiders else ()
     states = [C.LOG_END_OFFSET, C.HIGH_WATERMARK, *isr, *[slot_column(C.REMOTE_LEO, i) for i in range(slots)]]
     neighbours = {"then": F.lead(F.struct(*_NEXT, *isr)).over(place()), "was": F.lag(F.struct(*states)).over(place())}
-    waiting = aboard(known.withColumns({c: _holders(profile) for c in isr}), _SHOWN, "passengers")
+    waiting = aboard(known.withColumns({c: F.when(allows(profile), _waited_for()) for c in isr}), _SHOWN, "passengers")
     seen = ashore(waiting.withColumns(neighbours), _SHOWN, "passengers")
     first = _if_next_came_first(slots, profile)
     swapped = seen.withColumn("other", F.greatest(F.col("was")[C.HIGH_WATERMARK], first))
@@ -75,9 +75,9 @@ def with_undecided(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     ).drop("then", "was", "other", *isr)
 
 
-def _holders(profile: Profile) -> Column:
-    """Return `holders`."""
-    return F.when(allows(profile), F.col(N.HELD_MASK).bitwiseOR(F.col(N.JOINING_MASK)))
+def _waited_for() -> Column:
+    """Return the replicas that the HW waits for, a joining one too, as a bit mask."""
+    return F.col(N.HELD_MASK).bitwiseOR(F.col(N.JOINING_MASK))
 
 
 def _if_next_came_first(slots: int, profile: Profile) -> Column:
@@ -91,7 +91,7 @@ def _if_next_came_first(slots: int, profile: Profile) -> Column:
         holders = F.when(changes_next, then[_HOLDERS]).when(changes, was[_HOLDERS]).otherwise(F.col(_HOLDERS))
         may_rise = holders.isNotNull()
     else:
-        holders, may_rise = F.col(N.HELD_MASK).bitwiseOR(F.col(N.JOINING_MASK)), allows(profile)
+        holders, may_rise = _waited_for(), allows(profile)
     held = []
     for i in range(slots):
         before = was[slot_column(C.REMOTE_LEO, i)]
@@ -113,17 +113,16 @@ def _may_be_swapped(*, has_changes: bool) -> Column:
     both = works & next_works & (F.col(N.STREAM_RANK) != then[N.STREAM_RANK])
     near_us = F.when(both, RESOLUTION_US + OVERLAP * work_us)
     if has_changes:
-        until = F.col(N.LOCAL_US) - _effective_after(F.col(N.EVENT), F.col(N.LOCAL_US))
-        since = _effective_after(then[N.EVENT], then[N.LOCAL_US])
+        until = F.col(N.LOCAL_US) - handled_after_us(F.col(N.LOCAL_US), _share(F.col(N.EVENT)))
+        since = handled_after_us(then[N.LOCAL_US], _share(then[N.EVENT]))
         near_us = near_us.when(works & is_event(EventType.ISR_CHANGE, of=then[N.EVENT]), until)
         near_us = near_us.when(is_event(EventType.ISR_CHANGE) & next_works, LINE_US + since)
     return F.coalesce(then[N.ORDER_NS] - F.col(N.ORDER_NS) < near_us * NS_PER_US, F.lit(False))
 
 
-def _effective_after(event: Column, local_us: Column) -> Column:
-    """Return after how much of the time it was worked on a request is taken to have had its effect, microseconds."""
-    share = F.when(is_event(EventType.APPEND, of=event), APPENDS_AFTER).otherwise(FETCHES_AFTER)
-    return (local_us * share).cast("bigint")
+def _share(event: Column) -> Column:
+    """Return the share of its local time after which a request takes effect."""
+    return F.when(is_event(EventType.APPEND, of=event), APPENDS_AFTER).otherwise(FETCHES_AFTER)
 
 
 def _differs() -> Column:

@@ -29,10 +29,7 @@ def handed_out(in_logs: DataFrame, seen: DataFrame) -> DataFrame:
 
     `seen` has the range of the HW, a row per leadership of a stretch.
     """
-    ranges = _ranges(seen)
-    stretches = _stretches(seen, ranges)
-    ends = in_logs.join(F.broadcast(ranges), [*LED]).withColumn(_RANGE, _range(F.col(REACH)))
-    within = ends.join(F.broadcast(_each_range(stretches)), [*LED, _RANGE])
+    ends, stretches, within = _in_ranges(in_logs, seen)
     firsts = ends.groupBy(*LED, _RANGE, UNTOLD).agg(F.min(FIRST_OFFSET).alias(FIRST_OFFSET))
     later = firsts.join(F.broadcast(stretches), [*LED]).where(F.col(_RANGE) > F.col("last"))
     beyond = later.groupBy(*N.LEADERSHIP, UNTOLD).agg(F.min(FIRST_OFFSET).alias(FIRST_OFFSET))
@@ -45,10 +42,7 @@ def told_in_stretches(told: DataFrame, seen: DataFrame) -> DataFrame:
 
     `told` is `told_stable.told_stable`, by `whole_number`; `seen` as `handed_out` has it.
     """
-    ranges = _ranges(seen)
-    stretches = _stretches(seen, ranges)
-    said = told.join(F.broadcast(ranges), [*LED]).withColumn(_RANGE, _range(F.col(REACH)))
-    within = said.join(F.broadcast(_each_range(stretches)), [*LED, _RANGE])
+    said, stretches, within = _in_ranges(told, seen)
     at = F.struct(*TOLD)
     of_range = said.groupBy(*LED, _RANGE).agg(F.min(at).alias("least_told"), F.max(at).alias("most_told"))
     beside = of_range.join(F.broadcast(stretches), [*LED])
@@ -58,6 +52,15 @@ def told_in_stretches(told: DataFrame, seen: DataFrame) -> DataFrame:
     nearest = both.select(*N.LEADERSHIP, F.explode("both").alias("at")).where("at IS NOT NULL")
     columns = (*N.LEADERSHIP, *TOLD)
     return within.select(*columns).unionByName(nearest.select(*N.LEADERSHIP, "at.*"))
+
+
+def _in_ranges(rows: DataFrame, seen: DataFrame) -> tuple[DataFrame, DataFrame, DataFrame]:
+    """Return the rows with the range that their `reach` is in, the `_stretches`, and each row a stretch that has it."""
+    ranges = _ranges(seen)
+    stretches = _stretches(seen, ranges)
+    each = stretches.withColumn(_RANGE, F.explode(F.sequence("first", "last")))
+    placed = rows.join(F.broadcast(ranges), [*LED]).withColumn(_RANGE, _range(F.col(REACH)))
+    return placed, stretches, placed.join(F.broadcast(each), [*LED, _RANGE])
 
 
 def _ranges(seen: DataFrame) -> DataFrame:
@@ -73,11 +76,6 @@ def _stretches(seen: DataFrame, ranges: DataFrame) -> DataFrame:
     first, last = (_range(F.col(bound)) for bound in (LOW, HIGH))
     of_stretch = seen.join(F.broadcast(ranges), [*LED])
     return of_stretch.select(*LED, N.PARTITION_NUMBER, first.alias("first"), last.alias("last"))
-
-
-def _each_range(stretches: DataFrame) -> DataFrame:
-    """One row per leadership of a stretch and range in which its HW lies."""
-    return stretches.withColumn(_RANGE, F.explode(F.sequence("first", "last")))
 
 
 def _range(offset: Column) -> Column:

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 FEW, OTHERS, SOME, MANY = range(60), range(60, 84), range(140), range(520)
 SILENT = range(40)
 SHORTER = ("has_returns", "has_long_tenures", "has_unstated_starts")
-ONCE_WRONG = (234, 283, 432, 441, 446, 548, 1442, 2956, 4731)
+ONCE_WRONG = (234, 283, 390, 432, 441, 446, 548, 1442, 2956, 4731)
 """A diverging response without records, from beyond its leader's log (234); a log made to start within a batch that a
 later leader wrote (283), that was cut there (548), or that was written twice in an epoch (1442); an answer to a process
 that had ended (441); a replica caught up the lag time ago to the millisecond (2956), or told of an epoch after it had
 fetched in it (4731); an answer in the next epoch of the same leader (432); followers that have cut their logs by a
-role of which their leader is told later (446)."""
+role of which their leader is told later (446); a change the leader asked for, told again as it restarts (390)."""
 MOST_REPLICAS = 6
 """Five replicas, and one that a reassignment adds."""
 

@@ -81,8 +81,8 @@ def test_last_caught_up_time() -> None:
 @pytest.mark.parametrize(("now", "high_watermark"), [(10_100, 4), (10_101, 6)])
 def test_the_lag_time_is_inclusive(now: int, high_watermark: int) -> None:
     """A replica outside the ISR holds the HW at exactly the lag time, and not a millisecond longer."""
-    rules = Rules(Profile(), 10_000, 1, {2: Registration(200)})
-    leader = Leader(rules, log_with((0, 6)), isr=frozenset({1}), remotes={2: Remote(4, 4, 100, 100, 200)})
+    rules, remotes = Rules(Profile(), 10_000, 1), {2: Remote(4, 4, 100, 100, 200)}
+    leader = Leader(rules, log_with((0, 6)), {2: Registration(200)}, isr=frozenset({1}), remotes=remotes)
     leader.log.high_watermark = 4
     leader.try_raise_high_watermark(now)
     assert leader.log.high_watermark == high_watermark

@@ -60,19 +60,24 @@ def _history(registrations: DataFrame) -> DataFrame:
 def _applied(leader_changes: DataFrame, metadata_changes: DataFrame) -> DataFrame:
     """One row per partition: `applied`, in no order; a change that a leader asked for itself is told it before.
 
-    Of what a broker applied twice the first time counts: started again, it applies all that it has missed at once.
+    Of what a broker applied twice the first time counts: started again, it applies all that it has missed at once, and
+    what it had asked for itself.
     """
-    by_metadata = (ChangeKind.BECOME_LEADER.value, ChangeKind.LEADER_METADATA.value)
+    by_metadata = F.col(C.CHANGE_KIND).isin(ChangeKind.BECOME_LEADER.value, ChangeKind.LEADER_METADATA.value)
+    us = F.unix_micros(C.EVENT_TIME)
     offsets = metadata_changes.groupBy(*C.PARTITION_KEY, C.PARTITION_EPOCH).agg(
         F.min(C.METADATA_OFFSET).alias(C.METADATA_OFFSET)
     )
-    told = leader_changes.where(F.col(C.CHANGE_KIND).isin(*by_metadata) & (F.col(C.PARTITION_EPOCH) >= 0))
+    told = leader_changes.where(F.col(C.PARTITION_EPOCH) >= 0)
     found = told.join(F.broadcast(offsets), C.on_partition(C.PARTITION_EPOCH))
     first = found.groupBy(*C.PARTITION_KEY, C.BROKER_ID, C.METADATA_OFFSET).agg(
-        F.min(F.unix_micros(C.EVENT_TIME)).alias("us")
+        F.min(us).alias("us"), F.min(F.when(by_metadata, us)).alias("by_metadata_us")
     )
+    first = first.where(F.col("us") == F.col("by_metadata_us"))
     one = F.struct(C.BROKER_ID, "us", C.METADATA_OFFSET)
-    return first.groupBy(*C.PARTITION_KEY).agg(F.collect_list(one).alias(_APPLIED))
+    # Named anew: a key that is a constant of each part of a union is one column on both sides of a join to Spark.
+    keys = [F.col(key).alias(key) for key in C.PARTITION_KEY]
+    return first.groupBy(*C.PARTITION_KEY).agg(F.collect_list(one).alias(_APPLIED)).select(*keys, _APPLIED)
 
 
 def _in_time(change: Column) -> Column:

@@ -62,15 +62,16 @@ def append(cluster: Cluster, command: Append) -> None:
 
 
 def end_transaction(cluster: Cluster, command: EndTransaction) -> None:
-    """A transaction marker: a batch of one that no PRODUCE request made; the dump of the segments shows it."""
+    """A transaction marker: a batch of one that no PRODUCE request made; the dump of the segments shows it, in time."""
     broker, _ = cluster.leading()
     cluster.clock.tick()
     base, last = _write(cluster, broker, 1, command.txn, command.result)
     line = _line(
         cluster, broker, None, base, last, is_transactional=True, is_control=True, producer_id=command.txn,
-        transaction_result=command.result.upper(), append_source="segment",
+        transaction_result=command.result.upper(), append_source="segment", local_time_us=0,
     )  # fmt: skip
-    _answer(cluster, broker, line, 0)
+    cluster.clock.tick()
+    cluster.rows.produce(broker.id, **line, response_time=None, error_code=0)
 
 
 def _answer(cluster: Cluster, broker: Broker, line: Row, error_code: int) -> None:

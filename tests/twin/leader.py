@@ -32,7 +32,7 @@ class Remote:
         self.broker_epoch = broker_epoch
 
 
-@dataclass
+@dataclass(frozen=True)
 class Registration:
     """A broker as the metadata has it: the epoch of its last registration, and whether it is fenced."""
 
@@ -42,7 +42,7 @@ class Registration:
 
 @dataclass
 class Rules:
-    """What is the same for all brokers: the version's rules, the settings in force, the registrations."""
+    """What is the same for all brokers: the version's rules, the settings in force; the controller's registrations."""
 
     profile: Profile
     lag_ms: int
@@ -52,10 +52,11 @@ class Rules:
 
 @dataclass
 class Leader:
-    """The state of a broker while it leads."""
+    """The state of a broker while it leads. `registrations` are those of the metadata that it has applied."""
 
     rules: Rules
     log: Log
+    registrations: dict[int, Registration]
     isr: frozenset[int] = frozenset()
     joining: int | None = None
     leaving: frozenset[int] | None = None
@@ -104,7 +105,7 @@ class Leader:
 
     def may_join(self, replica_id: int) -> bool:
         """Not fenced, and has fetched from me in its present registration (isReplicaIsrEligible)."""
-        remote, registration = self.remotes[replica_id], self.rules.registrations[replica_id]
+        remote, registration = self.remotes[replica_id], self.registrations[replica_id]
         if registration.is_fenced or remote.broker_epoch is None:
             return False
         return remote.broker_epoch in (UNKNOWN, registration.broker_epoch)
@@ -147,7 +148,7 @@ class Leader:
             return
         if self.rules.profile.broker_epochs and not self.may_join(replica_id):
             return
-        if self.rules.profile.fenced_may_not_join and self.rules.registrations[replica_id].is_fenced:
+        if self.rules.profile.fenced_may_not_join and self.registrations[replica_id].is_fenced:
             return
         offset = self.remotes[replica_id].log_end_offset
         if offset >= self.log.high_watermark and offset >= self.epoch_start_offset:

@@ -16,10 +16,10 @@ from tests.twin.model import Broker, Cluster, PartitionState
 def publish(cluster: Cluster, state: PartitionState, untold: tuple[int, ...] = ()) -> None:
     """The controller commits a new state; each broker that lives and is told applies it, the leader first."""
     cluster.clock.tick()
-    cluster.controller = replace(state, partition_epoch=cluster.controller.partition_epoch + 1)
     for broker in cluster.brokers.values():
         if not broker.is_alive:
             cluster.register(broker.id, is_fenced=True)
+    cluster.controller = replace(state, partition_epoch=cluster.controller.partition_epoch + 1)
     if cluster.rules.profile.kraft:
         cluster.note_metadata()
     leader_first = sorted(cluster.brokers.values(), key=lambda b: (b.id != state.leader, b.id))
@@ -54,7 +54,8 @@ def _make_leader(cluster: Cluster, broker: Broker) -> None:
     is_new_leader, is_new_epoch = broker.leading is None, state.leader_epoch > broker.leader_epoch
     if not is_new_epoch and not cluster.rules.profile.kraft:  # a request of the same epoch is skipped
         return
-    leader = broker.leading or Leader(cluster.rules, log)
+    leader = broker.leading or Leader(cluster.rules, log, {})
+    leader.registrations = dict(cluster.rules.registrations)
     leader.set_replicas(set(state.replicas) - {broker.id})
     leader.commit(state.isr)
     kind = "become_leader" if is_new_epoch else "leader_metadata"

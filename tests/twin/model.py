@@ -134,7 +134,10 @@ class Cluster:
         return self.serials
 
     def register(self, broker_id: int, *, is_fenced: bool) -> None:
-        """The metadata log has a new word on a broker; a living one gets a new broker epoch with each process."""
+        """The metadata log has a new word on a broker; a living one gets a new broker epoch with each process.
+
+        A leader that has not applied what the log says of the partition before has not applied this either.
+        """
         old = self.rules.registrations.get(broker_id)
         broker_epoch = 100 * broker_id + self.brokers[broker_id].incarnation
         if old == Registration(broker_epoch, is_fenced):
@@ -143,7 +146,10 @@ class Cluster:
             broker_epoch = old.broker_epoch
             if old.is_fenced:
                 return
-        self.rules.registrations[broker_id] = Registration(broker_epoch, is_fenced)
+        registration = self.rules.registrations[broker_id] = Registration(broker_epoch, is_fenced)
+        for broker in self.brokers.values():
+            if broker.leading and broker.partition_epoch == self.controller.partition_epoch:
+                broker.leading.registrations[broker_id] = registration
         if self.rules.profile.kraft:
             self.rows.registration(self.clock.now, broker_id, broker_epoch, is_fenced=is_fenced)
 

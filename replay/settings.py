@@ -5,6 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.events.leaderships import START_US
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
 from schemas.kinds import StatementKind
@@ -18,9 +19,14 @@ DEFAULTS = "min_isr_defaults"
 STARTS = "broker_starts"
 """map<int,bigint>: when the process of a broker first started, as far as lines tell, microseconds."""
 
+SOON_US = 10_000_000
+"""All brokers have told of a change within that."""
+STARTING_US = 60_000_000
+"""A process tells of its settings after the line of its start, or before it: not longer than that."""
+
 
 def with_min_isr_changes(context: DataFrame, settings: DataFrame, statements: DataFrame) -> DataFrame:
-    """Return `context` (one row per partition and leader epoch) with what bears on its min ISR, and `broker_starts`."""
+    """Return `context` (`leaderships.with_context`) with what bears on its min ISR, and `broker_starts`."""
     change = F.struct(
         F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0)).alias("us"),
         F.col(C.BROKER_ID),
@@ -30,14 +36,12 @@ def with_min_isr_changes(context: DataFrame, settings: DataFrame, statements: Da
         "value", F.expr(f"try_cast({C.VALUE} AS INT)")
     )
     every = F.sort_array(F.collect_list(change))
-    # All brokers of a cluster state the same, as a rule: then one of them is enough.
-    is_one = (F.size(F.collect_set("value")) == 1) & (F.count("value") == F.count("*"))
-    collected = F.when(is_one, F.slice(every, 1, 1)).otherwise(every)
-    of_topic = relevant.where(F.col(C.TOPIC) != "").groupBy(C.CLUSTER_ID, C.TOPIC).agg(collected.alias(CHANGES))
-    of_broker = relevant.where(F.col(C.TOPIC) == "").groupBy(C.CLUSTER_ID).agg(collected.alias(DEFAULTS))
+    of_topic = relevant.where(F.col(C.TOPIC) != "").groupBy(C.CLUSTER_ID, C.TOPIC).agg(every.alias(CHANGES))
+    of_broker = relevant.where(F.col(C.TOPIC) == "").groupBy(C.CLUSTER_ID).agg(every.alias(DEFAULTS))
     topic: list[str] = [C.CLUSTER_ID, C.TOPIC]
     of_cluster = of_broker.join(_first_starts(statements), C.CLUSTER_ID, "full")
-    return context.join(F.broadcast(of_topic), topic, "left").join(F.broadcast(of_cluster), C.CLUSTER_ID, "left")
+    told = context.join(F.broadcast(of_topic), topic, "left").join(F.broadcast(of_cluster), C.CLUSTER_ID, "left")
+    return told.withColumns({changes: _from_the_beginning(changes) for changes in (CHANGES, DEFAULTS)})
 
 
 def _first_starts(statements: DataFrame) -> DataFrame:
@@ -46,6 +50,29 @@ def _first_starts(statements: DataFrame) -> DataFrame:
     first = started.groupBy(C.CLUSTER_ID, C.BROKER_ID).agg(F.min(F.unix_micros(C.EVENT_TIME)).alias("us"))
     entries = F.collect_list(F.struct(C.BROKER_ID, "us"))
     return first.groupBy(C.CLUSTER_ID).agg(F.map_from_entries(entries).alias(STARTS))
+
+
+def _from_the_beginning(changes: str) -> Column:
+    """Return the settings with what was before the first that a line tells, where that was another.
+
+    A process tells of a setting as it starts, and then it was in force before; or because it was changed, and then it
+    was another: none, if some process had started before without a word of it, else unknown.
+    """
+    every, first_us = F.col(changes), F.get(changes, F.lit(0))["us"]
+    begun_us = F.get("incarnations", F.lit(0))[START_US]
+    soon = F.filter(every, lambda it: (it["us"] <= first_us + SOON_US) & (it[C.BROKER_ID] != NO_REPLICA))
+    starting = F.forall(soon, lambda it: F.try_element_at(F.col(STARTS), it[C.BROKER_ID]) <= it["us"] + STARTING_US)
+    is_of_start = (F.size(soon) > 0) & F.coalesce(starting, F.lit(False))
+    has_started = F.coalesce(F.array_min(F.map_values(STARTS)) < first_us, F.lit(False))
+    before = F.struct(
+        F.lit(0).cast("bigint").alias("us"),
+        F.lit(NO_REPLICA).alias(C.BROKER_ID),
+        F.when(~has_started, UNKNOWN_MIN_ISR).alias("value"),
+    )
+    # All brokers of a cluster state the same, as a rule: then one of them is enough.
+    is_one = F.size(F.array_distinct(F.transform(every, lambda it: it["value"]))) == 1
+    told = F.when(is_one & F.get(every, F.lit(0))["value"].isNotNull(), F.slice(every, 1, 1)).otherwise(every)
+    return F.when((first_us > begun_us) & ~is_of_start, F.concat(F.array(before), told)).otherwise(told)
 
 
 def min_isr(at_us: Column, leader_id: Column) -> Column:
@@ -77,7 +104,7 @@ def _settled_or(changes: str, value: Column) -> Column:
 def _in_force(changes: str, at_us: Column, leader_id: Column) -> Column:
     """Return the last value set at the leader (or cluster-wide) before `at_us`; NULL if none, or if it was removed.
 
-    A setting first heard of later was in force before: logs begin in the middle of things.
+    A setting that a process first tells of as it starts was in force before: logs begin in the middle of things.
     """
     own = F.filter(changes, lambda it: (it[C.BROKER_ID] == leader_id) | (it[C.BROKER_ID] == NO_REPLICA))
     known = F.when(F.size(own) > 0, own).otherwise(F.col(changes))

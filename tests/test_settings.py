@@ -16,7 +16,7 @@ from tests.frames import rows
 
 pytestmark = pytest.mark.spark
 BEGIN = datetime(2026, 11, 21, 10, 36, tzinfo=UTC)
-Told = tuple[int | None, int, str, str]
+Told = tuple[int | None, int, str, str | None]
 """second, broker, topic (none: of the broker), value."""
 OF_BROKERS: Sequence[Told] = [(0, 1, "", "2"), (0, 2, "", "2")]
 
@@ -29,12 +29,20 @@ def at(second: int | None) -> datetime | None:
 CASES = {
     "nothing told": ([], [], {5: -1}),
     "the broker's": (OF_BROKERS, [], {5: 2}),
-    "the topic's, from the first line on": ([*OF_BROKERS, (3, 1, "t", "1")], [], {5: 1}),
-    "first told of later: it was so before": ([*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [], {5: 1, 9: 1}),
+    "the topic's, from the first line on": ([*OF_BROKERS, (3, 1, "t", "1")], [], {2: -1, 5: 1}),
+    "set later, and nobody started": ([*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [], {5: -1, 9: 1}),
+    "the broker's, set later": ([(9, 1, "", "2"), (9, 2, "", "2")], [], {5: -1, 9: 2}),
+    "told by a start alone: it was so before": ([*OF_BROKERS, (9, 2, "t", "1")], [(8, 2)], {5: 1, 9: 1}),
+    "told just before a start": ([(8, 2, "", "2")], [(9, 2)], {5: 2, 9: 2}),
+    "told before there was a leader": ([(0, -1, "t", "1")], [], {5: 1}),
+    "set at no certain time": ([(None, -1, "t", "1")], [], {5: 1}),
+    "told by the metadata log, and nobody started": ([(9, -1, "t", "1")], [], {5: -1, 9: 1}),
+    "told by the metadata log, and one had started": ([*OF_BROKERS, (9, -1, "t", "1")], [(0, 2)], {5: 2, 9: 1}),
+    "removed": ([*OF_BROKERS, (0, 1, "t", "3"), (9, 1, "t", None)], [(0, 1)], {5: 3, 9: 2}),
     "started without a word of it: set later": (
         [*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [(0, 1), (0, 2)], {5: 2, 9: 1, 12: 1},
     ),
-    "another broker started": ([*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [(0, 2)], {5: 1}),
+    "another started without a word of it": ([*OF_BROKERS, (9, 1, "t", "1"), (9, 2, "t", "1")], [(0, 2)], {5: 2, 9: 1}),
     "started after it": ([*OF_BROKERS, (9, 1, "t", "1")], [(8, 1)], {5: 1}),
     "set and set again": ([*OF_BROKERS, (3, 1, "t", "3"), (9, 1, "t", "1")], [(0, 1)], {1: 2, 5: 3, 9: 1}),
 }  # fmt: skip
@@ -56,6 +64,8 @@ def in_force(spark: SparkSession) -> dict[tuple[str, int], int]:
         ]
         asked += [(name, "t", second, at(second)) for second in expected]
     context = spark.createDataFrame(asked, f"{C.CLUSTER_ID} string, {C.TOPIC} string, second int, asked timestamp")
+    begun = F.array(F.struct(F.unix_micros(F.lit(at(1))).alias("start_us")))
+    context = context.withColumn("incarnations", begun)
     known = with_min_isr_changes(context, rows(spark, SETTINGS, *settings), rows(spark, BROKER_STATEMENTS, *started))
     found = known.select(C.CLUSTER_ID, "second", min_isr(F.unix_micros("asked"), F.lit(1))).collect()
     return {(name, second): value for name, second, value in found}

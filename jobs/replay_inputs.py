@@ -8,15 +8,18 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.at_once import at_once
+from jobs.ended_logs import with_early_ends
 from jobs.errors import CouldNotRunError
 from replay.assignment import SLOTS, outsiders
-from replay.events.ended_logs import ends_in_silence
+from replay.events.ended_logs import ends_in_silence, with_ended_logs
+from replay.events.heard import with_heard
 from replay.events.leaderships import leaderships, roles_with_loads
 from replay.events.requested import requests_of_controllers
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
 from replay.events.tenures import tenure_facts
 from replay.events.untold import with_untold_leaderships
+from replay.keep import Keep
 from replay.profile import Profile, profile_for
 from schemas import columns as C
 from schemas.tables import PRODUCE_EVENTS, SETTINGS
@@ -24,6 +27,15 @@ from sources.broker_settings import KAFKA_VERSION
 
 PROTOCOL = ("metadata.version", "inter.broker.protocol.version")
 LAG_TIME = "replica.lag.time.max.ms"
+
+
+def made_whole(landed: Mapping[str, DataFrame], keep: Keep) -> Mapping[str, DataFrame]:
+    """The tables, with what is asked of them again and again found once.
+
+    That is where each broker was heard, whose logs end before others', and leaderships that no line tells of.
+    """
+    known = with_early_ends(with_heard(landed, keep), keep)
+    return with_ended_logs(with_untold_leaderships(known, keep), keep)
 
 
 def slots_of(assigned: DataFrame) -> int:
@@ -36,7 +48,10 @@ def slots_of(assigned: DataFrame) -> int:
 
 
 def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:
-    """The protocol the cluster spoke last, and which of the engine's stages its events need."""
+    """The protocol the cluster spoke last, and which of the engine's stages its events need.
+
+    Of tables that are not `made_whole` each question works out anew what they lack.
+    """
     landed = with_untold_leaderships(landed)
     needed_by = {
         "has_transactions": transactional(landed),

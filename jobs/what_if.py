@@ -15,18 +15,16 @@ from jobs.clocks import clocks_ahead
 from jobs.command import EVERY_CLUSTER, debug_option, options, run
 from jobs.continuing import written_timelines
 from jobs.deliveries import landed_clusters, landed_events
-from jobs.ended_logs import with_early_ends
 from jobs.keeping import keeping
 from jobs.opening import open_warehouse, warehouse_option
 from jobs.places import Home
 from jobs.progress import print_table
 from jobs.reconstruct_timelines import write_table
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from jobs.run_config import Configured
 from jobs.warehouse import Warehouse
 from replay.assignment import assignments
 from replay.clocks.one_clock import on_leaders_clocks, on_one_clock, timelines_on_one_clock
-from replay.events.untold import with_untold_leaderships
 from replay.profile import Truncation
 from replay.what_if.high_watermark import differences, would_be
 from replay.what_if.steps import steps
@@ -79,7 +77,7 @@ def replay_high_watermark(warehouse: Warehouse, cluster_id: str, otherwise: Othe
     told = landed_events(warehouse, cluster_id)
     ahead = clocks_ahead(told)
     with keeping() as keep:
-        landed = with_untold_leaderships(with_early_ends(on_one_clock(told, ahead), keep), keep)
+        landed = made_whole(on_one_clock(told, ahead), keep)
         assigned = keep(assignments(landed))
         spoken = profile_of(landed, assigned)
         changed = spoken.with_changes(**otherwise.profile_changes)

@@ -9,19 +9,17 @@ from functools import reduce
 from pyspark.sql import DataFrame
 
 from jobs.clocks import clocks_ahead, say_whose_clock
-from jobs.ended_logs import say_whose_logs_ended, with_early_ends
+from jobs.ended_logs import say_whose_logs_ended
 from jobs.hot_partitions import stretches_to_replay
 from jobs.new_rows import Landed
 from jobs.progress import step
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from jobs.session import describe
 from replay.assignment import assignments
 from replay.clocks.ahead import Ahead
 from replay.clocks.one_clock import on_one_clock, on_own_clocks
-from replay.events.ended_logs import ENDED, with_ended_logs
-from replay.events.heard import with_heard
+from replay.events.ended_logs import ENDED
 from replay.events.silence import with_heard_batches
-from replay.events.untold import with_untold_leaderships
 from replay.keep import Keep
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
@@ -56,8 +54,7 @@ def whole_replay(told: Landed, keep: Keep) -> Replay:
     landed = on_one_clock(told, ahead)
     with step("look at the events") as looking:
         describe(landed[PRODUCE_EVENTS.name].sparkSession, "look at the events")
-        landed = with_untold_leaderships(with_early_ends(with_heard(landed, keep), keep), keep)
-        landed = with_ended_logs(landed, keep)
+        landed = made_whole(landed, keep)
         say_whose_logs_ended(landed[ENDED])
         assigned = keep(assignments(landed), is_small=True)
         slots, profile = slots_of(assigned), profile_of(landed, assigned).with_changes(has_clocks_apart=bool(ahead))

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from jobs.ended_logs import say_whose_logs_ended, with_early_ends
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from replay.assignment import assignments
 from replay.events.early_ends import EARLY_ENDS
 from replay.events.ended_logs import ENDED, ends_in_silence
@@ -145,8 +145,9 @@ def test_what_a_lost_end_would_tell_is_within_bounds(
     """But for some milliseconds, of which a whole capture has as many; a thousand and more were not."""
     tables = landed_from(spark, without_the_end(CAPTURES / name / "capture", tmp_path / "capture", broker, until), name)
     with keeping() as keep:
-        assigned = keep(assignments(tables))
-        timelines = reconstruct(tables, assigned, slots_of(assigned), profile_of(tables, assigned), keep)
+        whole = made_whole(tables, keep)
+        assigned = keep(assignments(whole))
+        timelines = reconstruct(whole, assigned, slots_of(assigned), profile_of(whole, assigned), keep)
         leader, replica = (
             [row.asDict() for row in rows.where(~F.startswith(C.TOPIC, F.lit("__"))).collect()]
             for rows in (timelines.leader_timeline, timelines.replica_timeline)

@@ -15,7 +15,7 @@ from jobs.cli import tidegauge
 from jobs.errors import ExitCode
 from jobs.generate_events import main, write_truth
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from replay.agreement.compared import TRUTH, agreement
 from replay.agreement.verdict import summary
 from replay.assignment import assignments
@@ -42,8 +42,9 @@ def test_the_engine_agrees_with_the_truth(spark: SparkSession, name: str, kinds:
     landed = {table.name: rows(spark, table) for table in LANDING_TABLES}
     landed |= {name: frame.localCheckpoint() for name, frame in landing(spark, forms, Delivery("s", "s")).items()}
     with keeping() as keep:
-        assigned = keep(assignments(landed))
-        made = reconstruct(landed, assigned, slots_of(assigned), profile_of(landed, assigned), keep)
+        whole = made_whole(landed, keep)
+        assigned = keep(assignments(whole))
+        made = reconstruct(whole, assigned, slots_of(assigned), profile_of(whole, assigned), keep)
         timelines = (made.leader_timeline, made.replica_timeline, made.truncations)
         values = keep(agreement(truth(spark, forms), *timelines, landed["broker_statements"]))
         summaries = summary(values).groupBy("what").agg(F.sum("stated"), F.sum("missing"), F.sum("extra")).collect()

@@ -11,7 +11,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from replay.assignment import assignments
 from replay.findings.incidents import incidents
 from replay.timelines import reconstruct
@@ -44,6 +44,7 @@ LOST = {
 def replayed(landed: Tables) -> Iterator[Rows]:
     """The timelines and incidents as rows, without internal topics."""
     with keeping() as keep:
+        landed = made_whole(landed, keep)
         assigned = keep(assignments(landed))
         profile = profile_of(landed, assigned)
         told = reconstruct(landed, assigned, slots_of(assigned), profile, keep)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from replay.assignment import assignments
 from replay.timelines import reconstruct
 from replay.views.epoch_caches import MADE_OF, leader_epoch_caches
@@ -31,11 +31,11 @@ Rebuilt = dict[str, dict[str, list[dict[str, Any]]]]
 @pytest.fixture(scope="module")
 def everything(landed_capture: Callable[[str], Tables]) -> Rebuilt:
     """The timelines of all captures by capture, each under the protocol it spoke."""
-    each = {capture: landed_capture(capture) for capture in CAPTURED}
-    profile = each_by_its_own({capture: profile_of(landed, assignments(landed)) for capture, landed in each.items()})
-    landed = union(each.values())
     rows: Rebuilt = defaultdict(lambda: defaultdict(list))
     with keeping() as keep:
+        each = {capture: made_whole(landed_capture(capture), keep) for capture in CAPTURED}
+        profile = each_by_its_own({name: profile_of(landed, assignments(landed)) for name, landed in each.items()})
+        landed = union(each.values())
         assigned = keep(assignments(landed))
         timelines = reconstruct(landed, assigned, slots_of(assigned), profile, keep)
         found = {

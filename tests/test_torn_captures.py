@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from replay.assignment import assignments
 from replay.timelines import reconstruct
 from schemas.tables import SOURCE_FILES
@@ -77,10 +77,12 @@ def test_what_is_called_exact_is_exact(spark: SparkSession, tmp_path: Path) -> N
         case = f"{name}-{seed}"
         random = Random(case)
         tables[case] = landed_from(spark, torn(CAPTURES / name / "capture", tmp_path / case, random), case)
-    profile = each_by_its_own({case: profile_of(told, assignments(told)) for case, told in tables.items()})
     every = union(tables.values())
     assert every[SOURCE_FILES.name].where("NOT lines_read <=> lines_landed + lines_rejected + lines_ignored").isEmpty()
     with keeping() as keep:
+        tables = {case: made_whole(told, keep) for case, told in tables.items()}
+        profile = each_by_its_own({case: profile_of(told, assignments(told)) for case, told in tables.items()})
+        every = union(tables.values())
         assigned = keep(assignments(every))
         rows = reconstruct(every, assigned, slots_of(assigned), profile, keep).leader_timeline.collect()
 

@@ -13,7 +13,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
-from jobs.replay_inputs import profile_of, slots_of
+from jobs.replay_inputs import made_whole, profile_of, slots_of
 from replay.assignment import assignments
 from replay.timelines import reconstruct
 from replay.what_if.high_watermark import differences, would_be
@@ -43,8 +43,8 @@ class Failover:
 @pytest.fixture(scope="module")
 def failover(landed_capture: Callable[[str], Tables]) -> Failover:
     """All of it in one plan; the gate came with 3.7, and this is 4.1.0."""
-    landed = landed_capture("failover")
     with keeping() as keep:
+        landed = made_whole(landed_capture("failover"), keep)
         assigned = keep(assignments(landed))
         slots, spoken = slots_of(assigned), profile_of(landed, assigned)
         was = keep(reconstruct(landed, assigned, slots, spoken, keep).leader_timeline)

@@ -1,4 +1,4 @@
-"""Slots: a replica's state lives in the columns of its slot, its position in the partition's assignment.
+"""Slots: a replica's state lives in the columns of its slot, its place among all replicas the partition ever had.
 
 Exploding events by replicas costs 2.5 times as much as slots do, array columns 1.5 times. The assignment is a small
 table made of metadata and of all events: a replica that always led never fetches.

@@ -8,7 +8,7 @@ from schemas import columns as C
 PARTITION_NUMBER = "partition_number"  # int: the partition, in the order of their keys: what events are sorted by
 INCARNATION = "incarnation"           # int: how often the leader's process started within this leader epoch, from 0
 TENURE = "tenure"                     # int: leaderships of one leader process without a break; remote LEOs survive inside
-SLOT = "slot"                         # int: position of the replica in the partition's assignment; -1 none
+SLOT = "slot"                         # int: index of the replica into `assignment.SLOTS`; -1 none
 LEADER_SLOT = "leader_slot"           # int: the leader's slot
 EVENT = "event"                       # int: the event's type, by its number in `event_types`
 IS_NEW_LEADER = "is_new_leader"       # bool: BECOME_LEADER of a process that did not lead just before

@@ -51,7 +51,7 @@ def _many(**fields: DataType) -> ArrayType:
     return ArrayType(_struct(**fields))
 
 
-HEADER = _struct(requestApiVersion=INT, correlationId=INT, clientId=TEXT, requestApiKeyName=TEXT)
+HEADER = _struct(requestApiVersion=INT, clientId=TEXT, requestApiKeyName=TEXT)
 
 FETCHED_PARTITIONS = _many(
     partition=INT, currentLeaderEpoch=INT, fetchOffset=LONG, lastFetchedEpoch=INT, logStartOffset=LONG
@@ -98,7 +98,7 @@ RESPONSE = _struct(
 )  # fmt: skip
 
 REQUEST_LINE = _struct(
-    requestHeader=HEADER, request=REQUEST, response=RESPONSE, connection=TEXT, totalTimeMs=MILLISECONDS,
+    requestHeader=HEADER, request=REQUEST, response=RESPONSE, totalTimeMs=MILLISECONDS,
     requestQueueTimeMs=MILLISECONDS, localTimeMs=MILLISECONDS, remoteTimeMs=MILLISECONDS,
     responseQueueTimeMs=MILLISECONDS, sendTimeMs=MILLISECONDS, **{CORRUPT: TEXT},
 )  # fmt: skip

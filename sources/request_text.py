@@ -33,16 +33,16 @@ from sources.request_schema import REQUEST, RESPONSE
 BEGINS = "RequestHeader("
 API_NAME = r"^RequestHeader\(apiKey=([A-Z_0-9]{1,60}), "
 
-HEADER = r"(?s)^RequestHeader\(apiKey=([A-Z_0-9]+), apiVersion=(\d+), clientId=(.*?), correlationId=(-?\d+)\) -- \{"
+HEADER = r"(?s)^RequestHeader\(apiKey=([A-Z_0-9]+), apiVersion=(\d+), clientId=(.*?), correlationId=-?\d+\) -- \{"
 BODY = r"(?s)^.*?, correlationId=-?\d+\) -- (\{.*\},response:(?:\{.*\})?) from connection "
 MS = r"\d+(?:\.\d+)?(?:E-?\d+)?"
 TIMES = (
-    rf"(?s)^.* from connection ([^ ;\"]+);totalTime:({MS}),requestQueueTime:({MS}),localTime:({MS}),remoteTime:({MS}),"
+    rf"(?s)^.* from connection [^ ;\"]+;totalTime:({MS}),requestQueueTime:({MS}),localTime:({MS}),remoteTime:({MS}),"
     rf"throttleTime:{MS},responseQueueTime:({MS}),sendTime:({MS}),securityProtocol:.*$"
 )
 TIMES_AS_JSON = (
-    ',"connection":"$1","totalTimeMs":$2,"requestQueueTimeMs":$3,"localTimeMs":$4,"remoteTimeMs":$5,'
-    '"responseQueueTimeMs":$6,"sendTimeMs":$7}'
+    ',"totalTimeMs":$1,"requestQueueTimeMs":$2,"localTimeMs":$3,"remoteTimeMs":$4,"responseQueueTimeMs":$5,'
+    '"sendTimeMs":$6}'
 )
 
 STEPS = (
@@ -78,7 +78,6 @@ def as_json(text: Column) -> Column:
         F.struct(
             F.regexp_extract(text, HEADER, 1).alias("requestApiKeyName"),
             F.regexp_extract(text, HEADER, 2).try_cast("int").alias("requestApiVersion"),
-            F.regexp_extract(text, HEADER, 4).try_cast("int").alias("correlationId"),
             F.regexp_extract(text, HEADER, 3).alias("clientId"),
         )
     )

@@ -13,6 +13,7 @@ from replay import names as N
 from replay.event_types import event
 from replay.events.leaderships import LOADED_HW, START_US
 from replay.events.shape import shaped
+from replay.statements import is_of
 from schemas import columns as C
 from schemas.kinds import ChangeKind, StatementKind
 
@@ -25,9 +26,12 @@ def restarts(roles: DataFrame, statements: DataFrame) -> DataFrame:
 
     `roles` is `leaderships.roles_with_loads`, `statements` is `broker_statements`.
     """
-    said = F.struct(F.unix_micros(C.EVENT_TIME).alias("us"), F.col(C.OFFSET).alias("leo"))
+    # A log that is made anew tells no LEO, and is empty: it was deleted before.
+    is_deletion = is_of(StatementKind.LOG_DELETED)
+    leo = F.when(is_deletion, 0).otherwise(F.col(C.OFFSET))
+    said = F.struct(F.unix_micros(C.EVENT_TIME).alias("us"), is_deletion.alias("is_deletion"), leo.alias("leo"))
     recovered = (
-        statements.where(F.col(C.KIND) == StatementKind.LOADED_LEO.value)
+        statements.where(is_of(StatementKind.LOADED_LEO, StatementKind.LOG_DELETED))
         .groupBy(*C.PARTITION_KEY, C.BROKER_ID)
         .agg(F.sort_array(F.collect_list(said)).alias("recovered"))
     )

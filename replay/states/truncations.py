@@ -114,23 +114,27 @@ def _with_what_is_told(rebuilt: DataFrame, statements: DataFrame) -> DataFrame:
 
     It loaded a log of just that length: its unflushed tail was gone (`LogLoader`). In which epoch it then was told its
     role may be known of no leader. Or it had cut its log to less than that: from there it is growth, as where the
-    leader's log starts farther on (`AbstractFetcherThread.fetchOffsetAndTruncate`).
+    leader's log starts farther on (`AbstractFetcherThread.fetchOffsetAndTruncate`). Or its log was deleted, for it was
+    no replica for a while: a new log is no cut of it.
     """
-    said = statements.where(is_of(StatementKind.LOADED_LEO, StatementKind.TRUNCATED_TO))
+    said = statements.where(is_of(StatementKind.LOADED_LEO, StatementKind.TRUNCATED_TO, StatementKind.LOG_DELETED))
     by_replica = said.groupBy(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
-        F.collect_list(F.struct(is_of(StatementKind.LOADED_LEO).alias("is_load"), C.OFFSET, C.EVENT_TIME)).alias("said")
+        F.collect_list(F.struct(C.KIND, C.OFFSET, C.EVENT_TIME)).alias("said")
     )
     to, at = F.col(C.TO_OFFSET), F.col(C.EVENT_TIME)
     # The replica's clock tells of the load, its leaders' of the states before and after.
     first, last = F.expr(f"since - {N.CLOCKS_APART}"), F.expr(f"{C.EVENT_TIME} + {N.CLOCKS_APART}")
 
     def loaded_it(line: Column) -> Column:
-        return line["is_load"] & (line[C.OFFSET] == to) & line[C.EVENT_TIME].between(first, last)
+        is_load = line[C.KIND] == StatementKind.LOADED_LEO.value
+        return is_load & (line[C.OFFSET] == to) & line[C.EVENT_TIME].between(first, last)
 
-    def cut_to_less(line: Column) -> Column:
-        return ~line["is_load"] & (line[C.OFFSET] < to) & line[C.EVENT_TIME].between(first, at)
+    def had_less(line: Column) -> Column:
+        was_cut = (line[C.KIND] == StatementKind.TRUNCATED_TO.value) & (line[C.OFFSET] < to)
+        was_deleted = line[C.KIND] == StatementKind.LOG_DELETED.value
+        return (was_cut | was_deleted) & line[C.EVENT_TIME].between(first, at)
 
-    has_loaded, was_shorter = F.exists("said", loaded_it), F.exists("said", cut_to_less)
+    has_loaded, was_shorter = F.exists("said", loaded_it), F.exists("said", had_less)
     told = rebuilt.join(F.broadcast(by_replica), [*map(str, _REPLICA)], "left").withColumns(
         {_IS_LOSS: F.coalesce(has_loaded, F.lit(False)), _IS_GROWTH: F.coalesce(was_shorter, F.lit(False))}
     )

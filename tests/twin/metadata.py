@@ -123,4 +123,5 @@ def _stop(cluster: Cluster, broker: Broker) -> None:
     if was_leading:
         complete_all(cluster, broker)
         fail_produces(cluster, broker, NOT_LEADER)
+    cluster.rows.state("log_deleted", broker.id, cluster.clock.now, -1, -1)
     cluster.brokers.pop(broker.id)

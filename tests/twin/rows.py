@@ -76,8 +76,8 @@ class Rows:
         )  # fmt: skip
 
     def state(self, kind: str, broker_id: int, now: int, leader_epoch: int, offset: int, replica_id: int = -1) -> None:
-        """A broker's own word on an offset. Only of a process's start is it always kept: nothing else tells that."""
-        if self.all_statements or kind.startswith("loaded_"):
+        """A broker's own word on an offset. Of a log's load and deletion it is always kept: nothing else tells that."""
+        if self.all_statements or kind.startswith("loaded_") or kind == "log_deleted":
             self._land(
                 "broker_statements", f"broker-{broker_id}", **self._partition, kind=kind, broker_id=broker_id,
                 leader_epoch=leader_epoch, event_time=at(now), offset=offset, replica_id=replica_id,

@@ -26,7 +26,7 @@ def register_views(
     for table in present:
         _to_read(warehouse.read(table)).createOrReplaceTempView(table.name)
     for view in derived:
-        _to_read(view.make(*map(warehouse.read, view.of))).createOrReplaceTempView(view.name)
+        _to_read(view.rows(*map(warehouse.read, view.of))).createOrReplaceTempView(view.name)
     functions = [function for function in FUNCTIONS if set(function.of) <= set(present)]
     for function in functions:
         warehouse.spark.sql(function.sql)

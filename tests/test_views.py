@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from pyspark.sql import Row, SparkSession
 from replay.findings.held_back import high_watermark_held
 from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
+from replay.views.document import views_page
 from replay.views.exposure import exposure
 from replay.views.flapping import isr_flapping
 from schemas import tables as T
@@ -187,8 +189,19 @@ def test_flapping_is_clustered(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
 def test_nothing_gives_nothing(view: Any, spark: SparkSession) -> None:
-    """Of an empty warehouse each view is empty, with its columns."""
-    made = view.make(*[rows(spark, table) for table in view.of])
+    """Of an empty warehouse each view is empty, with the columns that it says it has."""
+    tables = [rows(spark, table) for table in view.of]
+    made, told = view.make(*tables), view.rows(*tables)
 
     assert made.isEmpty()
-    assert "cluster_id" in made.columns
+    assert [(field.name, field.dataType.simpleString()) for field in made.schema] == [
+        (column, column.type.simpleString()) for column in view.columns
+    ]
+    assert [field.metadata for field in told.schema] == [{"comment": column.comment} for column in view.columns]
+
+
+def test_the_page_of_views_is_fresh() -> None:
+    """docs/views.md is rendered from the catalog, never edited."""
+    page = Path(__file__).parent.parent / "docs" / "views.md"
+
+    assert page.read_text(encoding="utf-8") == views_page()

@@ -7,15 +7,9 @@ from pyspark.sql import functions as F
 
 from replay.windows import FIRST, NOW, begun_at, epoch_in_order, timeline
 from schemas import columns as C
+from schemas import view_columns as V
 from schemas.answers import HeldBy
 from schemas.kinds import EventType
-
-WAITS_FOR = "waits_for"
-"""array<int>: the replicas the HW waits for, for the reason."""
-WHY = "why"
-"""string: of `HeldBy`."""
-LASTED_MS = "lasted_ms"
-"""bigint: how long it lasted, up to the last event where it has no end."""
 
 _STRETCH = (*C.EPOCH_KEY, "stretch")
 
@@ -32,7 +26,7 @@ def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     lasted = F.unix_millis(F.coalesce(C.ENDED_AT, "last_at")) - F.unix_millis(C.STARTED_AT)
     # The clock of the next leader may be behind.
     ended = F.when(F.col(C.ENDED_AT).isNotNull(), F.greatest(C.ENDED_AT, "active_at"))
-    explained = stretches.withColumn(C.ENDED_AT, ended).withColumns({WHY: why, WAITS_FOR: who, LASTED_MS: lasted})
+    explained = stretches.withColumn(C.ENDED_AT, ended).withColumns({V.WHY: why, V.WAITS_FOR: who, V.LASTED_MS: lasted})
     return explained.drop("at_end", "fetching", "stretch", "last_at", "active_at")
 
 
@@ -40,8 +34,8 @@ def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
     """One row per stretch in which the HW was held back by the same replicas: `held_back`, as a view shows it."""
     stretches = held_back(leader_timeline, C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR)
     return stretches.select(
-        *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, LASTED_MS,
-        C.HIGH_WATERMARK, C.LOG_END_OFFSET, WHY, WAITS_FOR, C.ISR, C.MIN_ISR,
+        *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, V.LASTED_MS,
+        C.HIGH_WATERMARK, C.LOG_END_OFFSET, V.WHY, V.WAITS_FOR, C.ISR, C.MIN_ISR,
     )  # fmt: skip
 
 

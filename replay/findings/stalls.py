@@ -6,9 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, members, text, until
-from replay.findings.held_back import LASTED_MS, WAITS_FOR, WHY, held_back
+from replay.findings.held_back import held_back
 from replay.profile import Profile
 from schemas import columns as C
+from schemas import view_columns as V
 from schemas.answers import HeldBy
 from schemas.kinds import IncidentKind, Severity
 
@@ -22,14 +23,14 @@ def stalled_high_watermarks(leader_timeline: DataFrame, profile: Profile) -> Dat
     The HW waits for followers' fetches, and they for nothing but the network: a stall of a second is worth a line, one
     of replica.lag.time.max.ms a warning, for by then the replica ought to be on its way out of the ISR.
     """
-    lasted = F.col(LASTED_MS)
+    lasted = F.col(V.LASTED_MS)
     stretches = held_back(leader_timeline).where(lasted >= STALL_MS)
     severity = F.when(lasted >= F.lit(profile.lag_time_ms), Severity.WARNING.value).otherwise(Severity.INFO.value)
     evidence = text(
         "HW {} stood {} below the LEO of leader {}, which came to {}; {}",
         C.HIGH_WATERMARK, until(F.col(C.STARTED_AT), F.col(C.ENDED_AT)), C.LEADER_ID, C.LOG_END_OFFSET, _in_words(),
     )  # fmt: skip
-    replica = F.when(F.size(WAITS_FOR) == 1, F.get(WAITS_FOR, F.lit(0))).otherwise(-1)
+    replica = F.when(F.size(V.WAITS_FOR) == 1, F.get(V.WAITS_FOR, F.lit(0))).otherwise(-1)
     offsets = (F.col(C.HIGH_WATERMARK), F.col(C.LOG_END_OFFSET))
     kind = IncidentKind.HIGH_WATERMARK_STALLED
     return finding(stretches, kind, severity, evidence, replica_id=replica, offsets=offsets)
@@ -37,7 +38,7 @@ def stalled_high_watermarks(leader_timeline: DataFrame, profile: Profile) -> Dat
 
 def _in_words() -> Column:
     """Return `why` and `waits_for` as a sentence."""
-    who = members(WAITS_FOR)
+    who = members(V.WAITS_FOR)
     sentences = {
         HeldBy.UNDER_MIN_ISR: text("the ISR {} is under min.insync.replicas {}", members(C.ISR), C.MIN_ISR),
         HeldBy.FIRST_FETCH: text("the leader waits for the first fetch of {}", who),
@@ -48,5 +49,5 @@ def _in_words() -> Column:
     }
     words = F.lit("nothing in the capture shows whom it waited for")
     for reason, sentence in sentences.items():
-        words = F.when(F.col(WHY) == reason.value, sentence).otherwise(words)
+        words = F.when(F.col(V.WHY) == reason.value, sentence).otherwise(words)
     return words

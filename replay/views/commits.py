@@ -9,7 +9,10 @@ from replay.names import INCARNATION
 from replay.sequence import incarnation_of
 from replay.windows import FIRST, NOW
 from schemas import columns as C
+from schemas import view_columns as V
 from schemas.kinds import EventType
+
+_SHARES = {V.P50_MS: 0.5, V.P95_MS: 0.95, V.P99_MS: 0.99}
 
 
 def commit_times(leader_timeline: DataFrame) -> DataFrame:
@@ -40,9 +43,9 @@ def commit_times(leader_timeline: DataFrame) -> DataFrame:
     is_there = F.col(C.HIGH_WATERMARK) >= F.col("reach")
     at = F.when(is_after, F.col(f"first.{C.EVENT_TIME}")).when(is_there, F.col(C.EVENT_TIME))
     return committed.select(
-        *C.EPOCH_KEY, C.LEADER_ID, F.col(C.EVENT_TIME).alias("appended_at"), F.col("reach").alias(C.LOG_END_OFFSET),
-        at.alias("committed_at"),
-        ((F.unix_micros(at) - F.unix_micros(C.EVENT_TIME)) / 1000).alias("latency_ms"),
+        *C.EPOCH_KEY, C.LEADER_ID, F.col(C.EVENT_TIME).alias(V.APPENDED_AT), F.col("reach").alias(C.LOG_END_OFFSET),
+        at.alias(V.COMMITTED_AT),
+        ((F.unix_micros(at) - F.unix_micros(C.EVENT_TIME)) / 1000).alias(V.LATENCY_MS),
     )  # fmt: skip
 
 
@@ -51,18 +54,18 @@ def commit_latency(leader_timeline: DataFrame) -> DataFrame:
 
     What lies between two latencies is told to the microsecond, as they are.
     """
-    minute = F.date_trunc("minute", "appended_at").alias("minute")
+    minute = F.date_trunc("minute", V.APPENDED_AT).alias(V.MINUTE)
     return (
         commit_times(leader_timeline)
         .groupBy(*C.PARTITION_KEY, minute)
         .agg(
-            F.count(F.lit(1)).alias("appends"),
-            F.count_if(F.col("committed_at").isNull()).alias("not_committed_in_epoch"),
-            *[_percentile(share).alias(f"p{share * 100:g}_ms") for share in (0.5, 0.95, 0.99)],
-            F.max("latency_ms").alias("max_ms"),
+            F.count(F.lit(1)).alias(V.APPENDS),
+            F.count_if(F.col(V.COMMITTED_AT).isNull()).alias(V.NOT_COMMITTED_IN_EPOCH),
+            *[_percentile(share).alias(name) for name, share in _SHARES.items()],
+            F.max(V.LATENCY_MS).alias(V.MAX_MS),
         )
     )
 
 
 def _percentile(share: float) -> Column:
-    return F.round(F.percentile("latency_ms", F.lit(share)), 3)
+    return F.round(F.percentile(V.LATENCY_MS, F.lit(share)), 3)

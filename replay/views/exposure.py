@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 
 from replay.windows import begun_at, timeline
 from schemas import columns as C
+from schemas import view_columns as V
 
 
 def exposure(leader_timeline: DataFrame) -> DataFrame:
@@ -34,10 +35,10 @@ def exposure(leader_timeline: DataFrame) -> DataFrame:
     return dated.where(leo >= 0).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID,
         C.VALID_FROM, C.VALID_TO, leo, C.HIGH_WATERMARK, C.ISR,
-        single.alias("single_copy_records"),
-        F.when(F.size(unheard) == 0, _past(F.array_min(_leos(members)))).alias("could_lose"),
-        _past(F.array_max(_leos(members))).alias("would_lose"),
-        (single * F.greatest(lasted, F.lit(0.0))).alias("record_seconds"),
+        single.alias(V.SINGLE_COPY_RECORDS),
+        F.when(F.size(unheard) == 0, _past(F.array_min(_leos(members)))).alias(V.COULD_LOSE),
+        _past(F.array_max(_leos(members))).alias(V.WOULD_LOSE),
+        (single * F.greatest(lasted, F.lit(0.0))).alias(V.RECORD_SECONDS),
     )  # fmt: skip
 
 

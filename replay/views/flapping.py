@@ -7,6 +7,7 @@ from pyspark.sql import functions as F
 
 from replay.findings.isr_story import isr_moves, isr_steps
 from schemas import columns as C
+from schemas import view_columns as V
 
 
 def isr_flapping(leader_timeline: DataFrame) -> DataFrame:
@@ -28,14 +29,14 @@ def isr_flapping(leader_timeline: DataFrame) -> DataFrame:
         .otherwise("pair")
     )
     figures = (
-        F.count(F.lit(1)).alias("times_out"),
-        F.count_distinct(C.TOPIC, C.TOPIC_ID, C.PARTITION).alias("partitions"),
-        F.count_if(F.col("seconds").isNull()).alias("not_back"),
-        F.percentile("seconds", F.lit(0.5)).alias("seconds_out_median"),
-        F.max("seconds").alias("seconds_out_max"),
+        F.count(F.lit(1)).alias(V.TIMES_OUT),
+        F.count_distinct(C.TOPIC, C.TOPIC_ID, C.PARTITION).alias(V.PARTITIONS),
+        F.count_if(F.col("seconds").isNull()).alias(V.NOT_BACK),
+        F.percentile("seconds", F.lit(0.5)).alias(V.SECONDS_OUT_MEDIAN),
+        F.max("seconds").alias(V.SECONDS_OUT_MAX),
     )
-    clustered = moves.cube(C.CLUSTER_ID, C.REPLICA_ID, C.LEADER_ID).agg(clustered_by.alias("clustered_by"), *figures)
-    named = (C.CLUSTER_ID, "clustered_by", C.REPLICA_ID, C.LEADER_ID)
+    clustered = moves.cube(C.CLUSTER_ID, C.REPLICA_ID, C.LEADER_ID).agg(clustered_by.alias(V.CLUSTERED_BY), *figures)
+    named = (C.CLUSTER_ID, V.CLUSTERED_BY, C.REPLICA_ID, C.LEADER_ID)
     return clustered.where(F.col(C.CLUSTER_ID).isNotNull()).select(
-        *named, "times_out", "partitions", "not_back", "seconds_out_median", "seconds_out_max"
+        *named, V.TIMES_OUT, V.PARTITIONS, V.NOT_BACK, V.SECONDS_OUT_MEDIAN, V.SECONDS_OUT_MAX
     )

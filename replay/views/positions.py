@@ -8,6 +8,7 @@ from pyspark.sql import functions as F
 from replay.readable import readable
 from replay.windows import FIRST, NOW, carried
 from schemas import columns as C
+from schemas import view_columns as V
 from schemas.answers import Position
 from schemas.columns import UNKNOWN_OFFSET
 
@@ -50,8 +51,8 @@ def consumer_positions(fetch_events: DataFrame, leader_timeline: DataFrame) -> D
     lag = F.when((may_read_to >= 0) & ~_is_unproven(), may_read_to - F.col(C.FETCH_OFFSET))
     return known.where("is_fetch = 1").select("*", "then.*").select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.CLIENT_ID, C.BROKER_ID, C.FETCH_OFFSET, C.ERROR_CODE, *_STATE,
-        C.RESPONSE_HIGH_WATERMARK, may_read_to.alias("may_read_to"), lag.alias("lag"),
-        _position().alias("position_is"), C.SOURCE_FILE, C.SOURCE_LINE,
+        C.RESPONSE_HIGH_WATERMARK, may_read_to.alias(V.MAY_READ_TO), lag.alias(V.LAG),
+        _position().alias(V.POSITION_IS), C.SOURCE_FILE, C.SOURCE_LINE,
     )  # fmt: skip
 
 

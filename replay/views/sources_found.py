@@ -7,10 +7,10 @@ from pyspark.sql import functions as F
 
 from replay.windows import FIRST
 from schemas import columns as C
+from schemas import view_columns as V
 from schemas.kinds import QUIET_MINUTES
 
 _SOURCE = (C.CLUSTER_ID, C.KIND, C.BROKER_ID)
-_MISSING = "minutes_missing"
 _MINUTE = 60
 
 
@@ -21,7 +21,7 @@ def sources_found(source_files: DataFrame) -> DataFrame:
     where a running broker would not have been quiet for as long: of state changes there are none.
     """
     counted = source_files.groupBy(*_SOURCE).agg(
-        F.count(F.lit(1)).alias("files"),
+        F.count(F.lit(1)).alias(V.FILES),
         F.sum(C.LINES_READ).alias(C.LINES_READ),
         F.sum(C.LINES_LANDED).alias(C.LINES_LANDED),
         F.sum(C.LINES_REJECTED).alias(C.LINES_REJECTED),
@@ -29,7 +29,7 @@ def sources_found(source_files: DataFrame) -> DataFrame:
         F.max(C.LAST_AT).alias(C.LAST_AT),
     )
     known = counted.join(_minutes_missing(source_files), [*map(str, _SOURCE)], "left")
-    return known.withColumn(_MISSING, F.coalesce(_MISSING, F.lit(0)))
+    return known.withColumn(V.MINUTES_MISSING, F.coalesce(V.MINUTES_MISSING, F.lit(0)))
 
 
 def _minutes_missing(source_files: DataFrame) -> DataFrame:
@@ -42,7 +42,7 @@ def _minutes_missing(source_files: DataFrame) -> DataFrame:
     apart = F.unix_seconds("begin") - F.unix_seconds(F.max("end").over(before))
     # Both are minutes that have lines: one right after the other is a minute apart.
     missing = covered.withColumn("gap", F.when(apart > _quiet_seconds(), apart - _MINUTE).otherwise(0))
-    return missing.groupBy(*_SOURCE).agg(F.call_function("div", F.sum("gap"), F.lit(_MINUTE)).alias(_MISSING))
+    return missing.groupBy(*_SOURCE).agg(F.call_function("div", F.sum("gap"), F.lit(_MINUTE)).alias(V.MINUTES_MISSING))
 
 
 def _quiet_seconds() -> Column:
@@ -60,7 +60,7 @@ def rejected_shapes(rejected_lines: DataFrame) -> DataFrame:
     shape = F.substring(F.regexp_replace(unnamed, r"\d+", "N"), 1, 200)
     example = F.struct(C.SOURCE_FILE, C.SOURCE_LINE, C.LINE_TEXT)
     return (
-        rejected_lines.groupBy(C.CLUSTER_ID, C.REASON, shape.alias("shape"))
-        .agg(F.count(F.lit(1)).alias("lines"), F.min(example).alias("example"))
-        .select(C.CLUSTER_ID, C.REASON, "lines", "shape", "example.*")
+        rejected_lines.groupBy(C.CLUSTER_ID, C.REASON, shape.alias(V.SHAPE))
+        .agg(F.count(F.lit(1)).alias(V.LINES), F.min(example).alias("example"))
+        .select(C.CLUSTER_ID, C.REASON, V.LINES, V.SHAPE, "example.*")
     )

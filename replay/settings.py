@@ -21,6 +21,8 @@ STARTS = "broker_starts"
 
 SOON_US = 10_000_000
 """All brokers have told of a change within that."""
+BEFORE_ALL_US = -1
+"""Time of what was in force before the first line that tells of a change."""
 STARTING_US = 60_000_000
 """A process tells of its settings after the line of its start, or before it: not longer than that."""
 
@@ -65,7 +67,7 @@ def _from_the_beginning(changes: str) -> Column:
     is_of_start = (F.size(soon) > 0) & F.coalesce(starting, F.lit(False))
     has_started = F.coalesce(F.array_min(F.map_values(STARTS)) < first_us, F.lit(False))
     before = F.struct(
-        F.lit(0).cast("bigint").alias("us"),
+        F.lit(BEFORE_ALL_US).cast("bigint").alias("us"),
         F.lit(NO_REPLICA).alias(C.BROKER_ID),
         F.when(~has_started, UNKNOWN_MIN_ISR).alias("value"),
     )
@@ -106,10 +108,11 @@ def _in_force(changes: str, at_us: Column, leader_id: Column) -> Column:
 
     A setting that a process first tells of as it starts was in force before: logs begin in the middle of things.
     """
-    own = F.filter(changes, lambda it: (it[C.BROKER_ID] == leader_id) | (it[C.BROKER_ID] == NO_REPLICA))
-    known = F.when(F.size(own) > 0, own).otherwise(F.col(changes))
+    told = F.filter(changes, lambda it: it["us"] > BEFORE_ALL_US)
+    own = F.filter(told, lambda it: (it[C.BROKER_ID] == leader_id) | (it[C.BROKER_ID] == NO_REPLICA))
+    known = F.when(F.size(own) > 0, own).otherwise(told)
     before = F.filter(known, lambda it: it["us"] <= at_us)
+    oldest = F.get(F.col(changes), F.lit(0))
+    first = F.when(oldest["us"] == BEFORE_ALL_US, oldest).otherwise(F.get(known, F.lit(0)))
     # A removed setting is a NULL value in force: the default counts again.
-    return F.when(F.size(before) > 0, F.get(before, F.size(before) - 1)["value"]).otherwise(
-        F.get(known, F.lit(0))["value"]
-    )
+    return F.when(F.size(before) > 0, F.get(before, F.size(before) - 1)).otherwise(first)["value"]

@@ -35,6 +35,15 @@ CASES = {
     "told by a start alone: it was so before": ([*OF_BROKERS, (9, 2, "t", "1")], [(8, 2)], {5: 1, 9: 1}),
     "told just before a start": ([(8, 2, "", "2")], [(9, 2)], {5: 2, 9: 2}),
     "told before there was a leader": ([(0, -1, "t", "1")], [], {5: 1}),
+    "set later, as another broker alone tells": ([*OF_BROKERS, (9, 2, "t", "1")], [], {5: -1, 9: 1}),
+    "set later and again, as another alone tells": (
+        [*OF_BROKERS, (5, 2, "t", "1"), (9, 2, "t", "3")], [], {2: -1, 5: 1, 9: 3},
+    ),
+    "set later, and a moment later here": ([*OF_BROKERS, (8, 2, "t", "1"), (9, 1, "t", "1")], [], {5: -1, 9: 1}),
+    "set twice, each a moment later here": (
+        [*OF_BROKERS, (3, 2, "t", "1"), (4, 1, "t", "1"), (8, 2, "t", "3"), (9, 1, "t", "3")], [],
+        {2: -1, 3: -1, 4: 1, 8: 1, 9: 3},
+    ),
     "set at no certain time": ([(None, -1, "t", "1")], [], {5: 1}),
     "told by the metadata log, and nobody started": ([(9, -1, "t", "1")], [], {5: -1, 9: 1}),
     "told by the metadata log, and one had started": ([*OF_BROKERS, (9, -1, "t", "1")], [(0, 2)], {5: 2, 9: 1}),

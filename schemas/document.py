@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from enum import StrEnum
 
 from schemas import columns as C
 from schemas import tables as T
-from schemas.answers import Outcome
+from schemas import view_columns as V
+from schemas.answers import HeldBy, Outcome, Position
 from schemas.columns import Field
 from schemas.kinds import (
     AppendSource,
@@ -36,6 +38,7 @@ are exclusive ends, -1 is unknown, NULL is what does not apply. Times are UTC. T
 VALUES: dict[Field, type[StrEnum]] = {
     C.EVENT_TYPE: EventType, C.CHANGE_KIND: ChangeKind, C.EXACTNESS: Exactness, C.ROLE: Role, C.METHOD: Method,
     C.SEVERITY: Severity, C.STATUS: Status, C.APPEND_SOURCE: AppendSource, C.OUTCOME: Outcome,
+    V.WHY: HeldBy, V.POSITION_IS: Position,
 }  # fmt: skip
 """What a column may say."""
 KINDS: dict[str, type[StrEnum]] = {
@@ -56,7 +59,6 @@ def _section(table: Table) -> str:
     if table.clustering:
         facts.append(f"- **Clustered by**: {_names(table.clustering)}")
     facts += [f"- **Each row**: `{predicate}`" for _, predicate in table.constraints]
-    rows = [f"| `{column}` | `{column.type.simpleString()}` | {_meaning(table, column)} |" for column in table.columns]
     lines = [
         f"## {table.name}",
         "",
@@ -64,20 +66,24 @@ def _section(table: Table) -> str:
         "",
         *facts,
         "",
-        "| column | type | meaning |",
-        "|---|---|---|",
-        *rows,
+        *columns_told(table.columns, KINDS.get(table.name)),
     ]
     return "\n" + "\n".join(lines) + "\n"
+
+
+def columns_told(columns: Sequence[Field], kinds: type[StrEnum] | None = None) -> list[str]:
+    """The lines of a table of columns: name, type, meaning. `kinds` is what `kind` may say among them."""
+    values = VALUES if kinds is None else VALUES | {C.KIND: kinds}
+    rows = [f"| `{it}` | `{it.type.simpleString()}` | {_meaning(it, values.get(it))} |" for it in columns]
+    return ["| column | type | meaning |", "|---|---|---|", *rows]
 
 
 def _names(columns: tuple[Field, ...]) -> str:
     return ", ".join(f"`{column}`" for column in columns)
 
 
-def _meaning(table: Table, column: Field) -> str:
+def _meaning(column: Field, values: type[StrEnum] | None) -> str:
     """What the column means, and what it may say where that is one of a few words."""
-    values = KINDS.get(table.name) if column == C.KIND else VALUES.get(column)
     words = "" if values is None else f" One of {', '.join(f'`{value}`' for value in values)}."
     return column.comment.replace("|", "\\|") + words
 

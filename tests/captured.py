@@ -8,6 +8,10 @@ from pathlib import Path
 
 from pyspark.sql import DataFrame, SparkSession
 
+from jobs.replay_inputs import made_whole, profile_of, slots_of
+from replay.assignment import assignments
+from replay.keep import Keep
+from replay.timelines import Timelines, reconstruct
 from schemas.tables import LANDING_TABLES, SOURCE_FILES
 from sources.files import discover
 from sources.landing import land
@@ -30,3 +34,10 @@ def union(landed: Iterable[Tables]) -> dict[str, DataFrame]:
     """The tables of several captures as one."""
     each = list(landed)
     return {name: reduce(DataFrame.unionByName, [tables[name] for tables in each]) for name in each[0]}
+
+
+def timelines_of(landed: Tables, keep: Keep) -> Timelines:
+    """What is rebuilt of the tables of one cluster, by the protocol that it spoke."""
+    whole = made_whole(landed, keep)
+    assigned = keep(assignments(whole))
+    return reconstruct(whole, assigned, slots_of(assigned), profile_of(whole, assigned), keep)

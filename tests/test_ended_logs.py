@@ -13,18 +13,15 @@ from pyspark.sql import functions as F
 
 from jobs.ended_logs import say_whose_logs_ended, with_early_ends
 from jobs.keeping import keeping
-from jobs.replay_inputs import made_whole, profile_of, slots_of
-from replay.assignment import assignments
 from replay.events.early_ends import EARLY_ENDS
 from replay.events.ended_logs import ENDED, ends_in_silence
 from replay.events.heard import AT_US, HEARD_UNTIL_US
 from replay.events.untold import ADDED, with_untold_leaderships
 from replay.keep import as_it_is
-from replay.timelines import reconstruct
 from schemas import columns as C
 from schemas import tables as T
 from tests.bounds import leader_high_watermarks, leader_intervals, outside, replica_intervals, replica_values
-from tests.captured import landed_from
+from tests.captured import landed_from, timelines_of
 from tests.conftest import CAPTURES
 from tests.frames import rows
 from tests.test_replay_silence import BEGIN, HERE, at
@@ -145,9 +142,7 @@ def test_what_a_lost_end_would_tell_is_within_bounds(
     """But for some milliseconds, of which a whole capture has as many; a thousand and more were not."""
     tables = landed_from(spark, without_the_end(CAPTURES / name / "capture", tmp_path / "capture", broker, until), name)
     with keeping() as keep:
-        whole = made_whole(tables, keep)
-        assigned = keep(assignments(whole))
-        timelines = reconstruct(whole, assigned, slots_of(assigned), profile_of(whole, assigned), keep)
+        timelines = timelines_of(tables, keep)
         leader, replica = (
             [row.asDict() for row in rows.where(~F.startswith(C.TOPIC, F.lit("__"))).collect()]
             for rows in (timelines.leader_timeline, timelines.replica_timeline)

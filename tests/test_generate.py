@@ -15,16 +15,14 @@ from jobs.cli import tidegauge
 from jobs.errors import ExitCode
 from jobs.generate_events import main, write_truth
 from jobs.keeping import keeping
-from jobs.replay_inputs import made_whole, profile_of, slots_of
 from replay.agreement.compared import TRUTH, agreement
 from replay.agreement.verdict import summary
-from replay.assignment import assignments
-from replay.timelines import reconstruct
 from schemas.tables import LANDING_TABLES
 from sources.synthetic.forms import forms_of
 from sources.synthetic.landing import Delivery, landing, source_files
 from sources.synthetic.scenario import ScenarioError, read_scenario
 from sources.synthetic.truth import truth
+from tests.captured import timelines_of
 from tests.frames import rows
 
 SCENARIOS = Path(__file__).parent.parent / "examples" / "scenarios"
@@ -42,9 +40,7 @@ def test_the_engine_agrees_with_the_truth(spark: SparkSession, name: str, kinds:
     landed = {table.name: rows(spark, table) for table in LANDING_TABLES}
     landed |= {name: frame.localCheckpoint() for name, frame in landing(spark, forms, Delivery("s", "s")).items()}
     with keeping() as keep:
-        whole = made_whole(landed, keep)
-        assigned = keep(assignments(whole))
-        made = reconstruct(whole, assigned, slots_of(assigned), profile_of(whole, assigned), keep)
+        made = timelines_of(landed, keep)
         timelines = (made.leader_timeline, made.replica_timeline, made.truncations)
         values = keep(agreement(truth(spark, forms), *timelines, landed["broker_statements"]))
         summaries = summary(values).groupBy("what").agg(F.sum("stated"), F.sum("missing"), F.sum("extra")).collect()

@@ -13,14 +13,11 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
-from jobs.replay_inputs import made_whole, profile_of, slots_of
-from replay.assignment import assignments
-from replay.timelines import reconstruct
 from schemas import columns as C
 from schemas import tables as T
 from sources.files import discover, with_unknown_layouts
 from sources.log4j import in_kafkas_layout, layout_of
-from tests.captured import Tables, landed_from
+from tests.captured import Tables, landed_from, timelines_of
 from tests.conftest import CAPTURES
 from tests.log_lines import lines_of
 from tests.one_stream import as_strimzi_has_it, one_stream_a_broker
@@ -127,9 +124,7 @@ def test_a_capture_in_strimzis_layout_has_the_truncations_that_were(
     capture = one_stream_a_broker(CAPTURES / name / "capture", tmp_path / "capture", written=as_strimzi_has_it)
     tables = landed_from(spark, capture, name)
     with keeping() as keep:
-        whole = made_whole(tables, keep)
-        assigned = keep(assignments(whole))
-        timelines = reconstruct(whole, assigned, slots_of(assigned), profile_of(whole, assigned), keep)
+        timelines = timelines_of(tables, keep)
         cuts = timelines.truncations.where(~F.startswith(C.TOPIC, F.lit("__")))
         found = {tuple(row) for row in cuts.select(C.TOPIC, C.PARTITION, C.REPLICA_ID, C.TO_OFFSET).collect()}
 

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-
 from replay.views.catalog import VIEWS, View
-from schemas import view_columns as V
-from schemas.answers import HeldBy, Position
-from schemas.columns import Field
+from schemas.document import columns_told
 
 HEAD = """\
 # The views
@@ -19,8 +15,6 @@ What `tidegauge sql` knows besides the [tables](tables.md): worked out when it i
 `DESCRIBE exposure` tells the same. Offsets are exclusive ends, -1 is unknown, NULL is what does not apply. Times are
 UTC.
 """
-VALUES: dict[Field, type[StrEnum]] = {V.WHY: HeldBy, V.POSITION_IS: Position}
-"""What a column may say."""
 
 
 def views_page() -> str:
@@ -30,17 +24,6 @@ def views_page() -> str:
 
 def _section(view: View) -> str:
     """A view: what one row is, what it is made of, and its columns."""
-    rows = [f"| `{column}` | `{column.type.simpleString()}` | {_meaning(column)} |" for column in view.columns]
     made_of = ", ".join(f"`{table.name}`" for table in view.of)
-    lines = [
-        f"## {view.name}", "", view.comment, "", f"Made of {made_of}.", "",
-        "| column | type | meaning |", "|---|---|---|", *rows,
-    ]  # fmt: skip
+    lines = [f"## {view.name}", "", view.comment, "", f"Made of {made_of}.", "", *columns_told(view.columns)]
     return "\n" + "\n".join(lines) + "\n"
-
-
-def _meaning(column: Field) -> str:
-    """What the column means, and what it may say where that is one of a few words."""
-    values = VALUES.get(column)
-    words = "" if values is None else f" One of {', '.join(f'`{value}`' for value in values)}."
-    return column.comment.replace("|", "\\|") + words

@@ -25,6 +25,8 @@ from expectations.timeline_subjects import (
 from schemas import columns as C
 from schemas.kinds import EventType, Exactness, Role, Severity
 
+_NEXT_BEGINS = f"greatest({PREVIOUS_FROM}, least({C.VALID_FROM}, {NEXT_EPOCH_FROM}))"
+
 # fmt: off
 TIMELINE_RULES = (
     Invariant(
@@ -134,9 +136,10 @@ TIMELINE_RULES = (
         "ReplicaStatesFollowEachOther", REPLICA_STATES,
         scope=f"{PREVIOUS_FROM} IS NOT NULL",
         # Of a leader that was killed, or was not told of the next one, lines tell after that one's begin.
-        holds=f"{PREVIOUS_TO} = greatest({PREVIOUS_FROM}, least({C.VALID_FROM}, {NEXT_EPOCH_FROM}))",
+        # Nor has a replica one between its being dropped and its being assigned again, with an empty log.
+        holds=f"{PREVIOUS_TO} = {_NEXT_BEGINS} OR ({C.LOG_END_OFFSET} <= 0 AND {PREVIOUS_TO} < {_NEXT_BEGINS})",
         observed=(PREVIOUS_FROM, PREVIOUS_TO, C.VALID_FROM), severity=Severity.CRITICAL,
-        why="A state holds until the next one begins: at each moment a replica has one.",
+        why="A state holds until the next one begins: at each moment a replica has one, unless it was dropped.",
         source="docs/tables.md, replica_timeline: valid_to is exclusive",
         what_to_do="States are missing or twice there: somebody wrote to the table, or tidegauge is wrong. Run `tidegauge reconstruct` again.",
     ),

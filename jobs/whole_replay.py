@@ -31,7 +31,7 @@ from replay.stretches.ends import at_moments, moments, unstitched
 from replay.stretches.stable_across import with_stable_across
 from replay.stretches.stitched import stitched
 from replay.stretches.terms import Terms, terms
-from replay.timelines import Timelines, reconstruct, shown
+from replay.timelines import Timelines, reconstruct, shown_in_parts
 from schemas.tables import PRODUCE_EVENTS
 
 
@@ -81,7 +81,7 @@ def in_stretches(landed: Landed, cut: DataFrame, slots: int, profile: Profile, k
         pieces = split(with_heard_batches(landed) if profile.has_silence else landed, cut)
         assigned = keep(assignments(pieces), is_small=True)
         states = replayed(pieces, assigned, slots, profile.with_changes(has_transactions=False), keep)
-        parts = shown(states, slots, profile)
+        parts = shown_in_parts(states, slots, profile)
         parts = replace(parts, truncations=keep(parts.truncations, is_small=True))  # looked at again and again
         seen = terms(parts, cut, keep)
         leaders = undoubted(_at_cuts(states, seen), slots, profile)

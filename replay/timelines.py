@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pyspark.sql import DataFrame
 
@@ -11,7 +11,7 @@ from replay.keep import Keep, as_it_is
 from replay.profile import Profile
 from replay.replayed import Replayed, replayed
 from replay.states.leader_rows import leader_timeline
-from replay.states.replica_rows import replica_timeline
+from replay.states.replica_rows import lasting, of_assigned
 from replay.states.settled import Settled
 from replay.states.truncations import truncations
 
@@ -45,8 +45,14 @@ def reconstruct(
 
 def shown(states: Replayed, slots: int, profile: Profile, settled: Settled | None = None) -> Timelines:
     """Return the timelines that show `states`."""
+    each = shown_in_parts(states, slots, profile, settled)
+    return replace(each, replica_timeline=of_assigned(each.replica_timeline))
+
+
+def shown_in_parts(states: Replayed, slots: int, profile: Profile, settled: Settled | None = None) -> Timelines:
+    """Return the same, and where a replica was dropped a row without a role: it ends a state of another part, too."""
     return Timelines(
         leader_timeline=leader_timeline(states.leaders, slots, profile),
-        replica_timeline=replica_timeline(states.replicas),
+        replica_timeline=lasting(states.replicas),
         truncations=truncations(states.statements, states.replicas, profile, settled),
     )

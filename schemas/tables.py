@@ -140,7 +140,7 @@ LEADER_TIMELINE = Table(
                  ("log_end_offset_is_between", "log_end_offset_low <= log_end_offset AND log_end_offset <= log_end_offset_high")),
 )
 REPLICA_TIMELINE = Table(
-    "replica_timeline", "A replica's state from one change of it to the next.",
+    "replica_timeline", "A replica's state from one change of it to the next; one that was dropped has none.",
     grain=(C.CLUSTER_ID, *TP, C.REPLICA_ID, *C.TIMELINE_ORDER),
     columns=(*LANDED, *TP, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.VALID_FROM, C.VALID_TO, C.ROLE,
              C.LOG_END_OFFSET, C.REMOTE_LEO, C.HIGH_WATERMARK, C.IN_ISR, C.EXACTNESS,

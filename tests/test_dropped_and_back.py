@@ -1,6 +1,8 @@
-"""A replica that is dropped and assigned again begins with a new log: its old one was deleted, and not truncated."""
+"""A replica that is dropped has no state until it is assigned again, with a new log: its old one was not truncated."""
 
 from __future__ import annotations
+
+import itertools
 
 import pytest
 
@@ -64,3 +66,15 @@ def test_a_new_log_is_empty_whatever_was_loaded_before(rebuilt: Answers) -> None
     ends = [row["log_end_offset"] for row in of_three if row["leader_epoch"] == 1]
 
     assert [end for end, before in zip(ends, [None, *ends], strict=False) if end != before] == [-1, 0, 6]
+
+
+def test_it_has_no_state_while_it_is_no_replica(rebuilt: Answers) -> None:
+    """Its last one ends with the leadership in which it is none, and the next begins when it is assigned again."""
+    back = rebuilt[whole]["back"]
+    elected = [row["event_time"] for row in back.leader if row["event_type"] == "BECOME_LEADER"]
+    assigned = [row["event_time"] for row in back.leader if row["event_type"] == "ISR_CHANGE"]
+    of_three = sorted((row["valid_from"], row["valid_to"]) for row in back.replica if row["replica_id"] == 3)
+
+    assert [(ended, begun) for (_, ended), (begun, _) in itertools.pairwise(of_three) if ended != begun] == [
+        (elected[-1], assigned[-1])
+    ]

@@ -77,6 +77,7 @@ CASES: list[tuple[str, Table, Rows, list[str | None]]] = [
     ("RemoteLeoNeverExceedsFollowerLeo",                T.REPLICA_TIMELINE, [state(2, 0, 1, 5, 0, remote_log_end_offset=-1), state(2, 0, 2, 5, 0, remote_log_end_offset=5), state(2, 0, 3, 4, 0, remote_log_end_offset=5), state(2, 0, 4, 5, 0, remote_log_end_offset=6)], [None, "valid", None, "invalid"]),
     ("RemoteLeoNeverExceedsFollowerLeo",                T.REPLICA_TIMELINE, [state(2, 0, 1, -1, 0, remote_log_end_offset=-1), state(2, 0, 2, -1, 0, remote_log_end_offset=5), state(2, 1, 1, 3, 0, remote_log_end_offset=5)], [None, "unknown", None]),
     ("ReplicaStatesFollowEachOther",                    T.REPLICA_TIMELINE, [state(2, 0, 1, 5, 0, valid_to=at(2)), state(2, 0, 2, 5, 1, valid_to=at(4)), state(2, 0, 3, 5, 2)], [None, "valid", "invalid"]),
+    ("ReplicaStatesFollowEachOther",                    T.REPLICA_TIMELINE, [state(2, 0, 1, 5, 0, valid_to=at(2)), state(2, 0, 4, -1, -1, valid_to=at(5)), state(2, 0, 6, 5, 2)], [None, "valid", "invalid"]),
     ("ReplicaStatesFollowEachOther",                    T.REPLICA_TIMELINE, [state(2, 0, 5, 5, 0, valid_to=at(5)), state(2, 0, 6, 5, 1, valid_from=at(3)), state(2, 0, 7, 5, 2)], [None, "valid", "invalid"]),
     ("CommittedRecordsSurviveElections",                T.LEADER_TIMELINE, [event(0, 1, 11, 11), event(1, 1, 11, 10), event(2, 1, 10, 10)], [None, "valid", "invalid"]),
     ("CommittedRecordsSurviveElections",                T.LEADER_TIMELINE, [event(0, 1, 11, 11), event(0, 2, 10, 10, event_type="BECOME_LEADER")], [None, "invalid"]),

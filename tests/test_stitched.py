@@ -67,9 +67,13 @@ def test_who_kept_its_epoch_untold_is_for_one_piece(spark: SparkSession) -> None
 
 
 def test_a_state_lasts_until_the_next_epoch(spark: SparkSession, hot: DataFrame) -> None:
-    """Replica 1 led epoch 1 and was the last to hear, at 48 s, of epoch 2, which began at 45 s; the cut is at 40 s."""
+    """Replica 1 led epoch 1 and was the last to hear, at 48 s, of epoch 2, which began at 45 s; the cut is at 40 s.
+
+    Replica 3 is none in epoch 2: its state ends where that begins, though the stretch before knew of no end.
+    """
     key = {"cluster_id": "c", "topic": "t", "partition": 0}
-    of_replica = key | {"replica_id": 1}
+    of_replica = key | {"replica_id": 1, "role": "LEADER"}
+    dropped = key | {"replica_id": 3, "role": None}
     first, second = ({"topic_id": part} for part in ("id#0", "id#1"))
     states = rows(
         spark, REPLICA_TIMELINE,
@@ -77,13 +81,17 @@ def test_a_state_lasts_until_the_next_epoch(spark: SparkSession, hot: DataFrame)
         of_replica | first | {"leader_epoch": 1, "event_seq": 2, "valid_from": at(30), "valid_to": None},
         of_replica | second | {"leader_epoch": 1, "event_seq": 2, "valid_from": at(48), "valid_to": at(48)},
         of_replica | second | {"leader_epoch": 2, "event_seq": 1, "valid_from": at(45), "valid_to": None},
+        dropped | first | {"role": "FOLLOWER", "leader_epoch": 1, "event_seq": 3, "valid_from": at(35)},
+        dropped | second | {"leader_epoch": 2, "event_seq": 1, "valid_from": at(45), "valid_to": None},
     )  # fmt: skip
     parts = Timelines(rows(spark, LEADER_TIMELINE), states, rows(spark, TRUNCATIONS))
 
     cut = stretches(hot, F.lit(1))
-    timeline = stitched(parts, cut, terms(parts, cut)).replica_timeline.orderBy("leader_epoch", "valid_from")
+    timeline = stitched(parts, cut, terms(parts, cut)).replica_timeline.orderBy(
+        "replica_id", "leader_epoch", "valid_from"
+    )
 
     begins, ends = (f"unix_seconds({column}) - {int(at(0).timestamp())}" for column in ("valid_from", "valid_to"))
     assert [tuple(row) for row in timeline.selectExpr("topic_id", begins, ends).collect()] == [
-        ("id", 10, 30), ("id", 30, 45), ("id", 48, 48), ("id", 45, None),
+        ("id", 10, 30), ("id", 30, 45), ("id", 48, 48), ("id", 45, None), ("id", 35, 45),
     ]  # fmt: skip

@@ -23,14 +23,18 @@ _REPLICA = (N.PARTITION_NUMBER, C.REPLICA_ID)
 IN_ORDER_OF_REPLICA = (*_REPLICA, *C.TIMELINE_ORDER)
 _WHOSE = "whose"
 """int: slot of the replica whose state the row is."""
+_OF_ALL = "of_all"
+"""boolean: the event is one of every replica."""
+_EVERYONES = (EventType.BECOME_LEADER, EventType.ISR_CHANGE, EventType.WITNESS)
 
 
 def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per change of a replica's state: what `replica_timeline` shows, `is_restart` and `begins_epoch`.
 
-    The partition's number stands for its key: texts are copied at every step.
+    Where a replica is dropped, it has a row without a role. The partition's number stands for its key: texts are copied
+    at every step.
     """
-    own = with_own_state(known, slots, profile)
+    own = with_own_state(known, slots, profile).withColumn(_OF_ALL, is_event(*_EVERYONES))
     loaded = is_event(EventType.BECOME_LEADER) & F.col(LOADED_HW).isNotNull()
     # A number is exploded, not the states: of most events one replica changes, and arrays of structs are costly.
     each = own.withColumn(_WHOSE, F.explode(F.array(*[F.when(_may_change(i), i) for i in range(slots)])))
@@ -51,8 +55,8 @@ def replica_states(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     return unpacked(known, "state")
 
 
-def replica_timeline(states: DataFrame) -> DataFrame:
-    """One row per change of a replica's state, of `schemas.tables.REPLICA_TIMELINE`; `states` is `replica_states`.
+def lasting(states: DataFrame) -> DataFrame:
+    """One row per row of `replica_states`, of `schemas.tables.REPLICA_TIMELINE`: those without a role too.
 
     A state ends where the next one begins, or that of the next leader epoch. Of a leader that was killed, or goes on
     though it was deposed, lines tell after the next one's begin: what they tell of lasts no time.
@@ -67,6 +71,11 @@ def replica_timeline(states: DataFrame) -> DataFrame:
     return T.REPLICA_TIMELINE.conform(followed)
 
 
+def of_assigned(timeline: DataFrame) -> DataFrame:
+    """Return `replica_timeline`: of `lasting` the rows of replicas that are none no more have shown when that began."""
+    return timeline.where(F.col(C.ROLE).isNotNull())
+
+
 def _of_replica() -> WindowSpec:
     return Window.partitionBy(*_REPLICA).orderBy(*C.TIMELINE_ORDER)
 
@@ -74,19 +83,20 @@ def _of_replica() -> WindowSpec:
 def _may_change(slot: int) -> Column:
     """Return whether the event touches the replica in `slot`, and leaves it in another state as far as is known here.
 
+    Who is not assigned after it may have been dropped by it.
     A leader is touched by every event, and few change what it has: whether one does is seen beside the event before.
     """
-    leads = F.col(N.LEADER_SLOT) == slot
+    leads, of_all = F.col(N.LEADER_SLOT) == slot, F.col(_OF_ALL)
     own = is_event_of(slot, EventType.FETCH, N.RESPONSE, N.REPLICA_RESTART, N.REFUSED)
-    everyone = (EventType.BECOME_LEADER, EventType.ISR_CHANGE, EventType.WITNESS)
     # Of an epoch whose requests nobody logged, followers' own lines tell: `told_replicas`.
-    touched = (own | is_event(*everyone)) & ~F.col(N.IS_UNHEARD)
-    return F.when(leads, F.col(LEADER_CHANGES)).otherwise(touched) & in_mask(F.col(N.ASSIGNED_MASK), slot)
+    changes = F.when(leads, F.col(LEADER_CHANGES)).otherwise((own | of_all) & ~F.col(N.IS_UNHEARD))
+    return F.when(in_mask(F.col(N.ASSIGNED_MASK), slot), changes).otherwise(of_all)
 
 
 def _state(slots: int) -> list[Column]:
     """Return the state of the replica in `_WHOSE` after the event: `state`, compared as one, and the lower bounds."""
     slot, leads = F.col(_WHOSE), F.col(N.LEADER_SLOT) == F.col(_WHOSE)
+    is_assigned = F.getbit(F.col(N.ASSIGNED_MASK), slot) != 0
     told, hw, last, last_hw, proven = (_of_slot(it, slots) for it in (OWN_LEO, OWN_HW, OPEN, OPEN_HW, BOUND))
     leo, is_raised = F.greatest(told, proven["least"]), proven["least"] > told
     unsure, open_end, open_hw = F.col(N.IS_UNSURE), last["may_be"], last_hw["may_be"]
@@ -101,7 +111,7 @@ def _state(slots: int) -> list[Column]:
         return F.when(leads, F.col(bound)).when(is_unknown, NO_BOUND).otherwise(of_follower)
 
     state = F.struct(
-        F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value).alias(C.ROLE),
+        F.when(is_assigned, F.when(leads, Role.LEADER.value).otherwise(Role.FOLLOWER.value)).alias(C.ROLE),
         leo.alias(C.LOG_END_OFFSET),
         F.when(leads, leo).otherwise(_of_slot(C.REMOTE_LEO, slots)).alias(C.REMOTE_LEO),
         clamped.alias(C.HIGH_WATERMARK),

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from replay.going_on.unlike import is_unexplained
 from replay.partitions import of_partitions
 from replay.states.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
+from replay.states.replica_rows import of_assigned
 from replay.stretches.cut import FROM_US, UNTIL_US
 from replay.stretches.requests import STRETCH
 from replay.stretches.terms import FIRST_OWN, TERM, Terms, epoch_of, own, term
@@ -24,7 +25,7 @@ from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, TRUNCATIONS
 def stitched(parts: Timelines, cut: DataFrame, seen: Terms) -> Timelines:
     """Return the timelines, of hot partitions each stretch's own rows.
 
-    `parts` is a replay of `cut.split`, `seen` its `terms.terms`.
+    `parts` is a replay of `cut.split`, `timelines.shown_in_parts`, and `seen` its `terms.terms`.
     """
     # All that is known of a row by one join: of millions, each by a key of texts, one is as much as a window.
     ahead, until = _ahead(seen.leaders), _until(seen.replicas)
@@ -35,7 +36,7 @@ def stitched(parts: Timelines, cut: DataFrame, seen: Terms) -> Timelines:
     cuts = own(parts.truncations, cut, C.EVENT_TIME)
     return Timelines(
         leader_timeline=LEADER_TIMELINE.conform(_renumbered(leaders)),
-        replica_timeline=REPLICA_TIMELINE.conform(_renumbered(_lasting(replicas))),
+        replica_timeline=of_assigned(REPLICA_TIMELINE.conform(_renumbered(_lasting(replicas)))),
         truncations=TRUNCATIONS.conform(_with_highest_hw(cuts, leaders)),
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import functions as F
 
 from expectations.subject import Tables
-from replay.profile import release
+from replay.releases import release
 from schemas import columns as C
 from schemas import tables as T
 from sources.broker_settings import KAFKA_VERSION

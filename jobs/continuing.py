@@ -11,7 +11,8 @@ from jobs.clocks import clocks_ahead
 from jobs.ended_logs import with_early_ends
 from jobs.keeping import short_plans
 from jobs.new_rows import Landed, MustReplayAllError, earlier_replay, new_rows, require
-from jobs.replay_inputs import of_untold_producers, protocol_of, slots_of, transactional
+from jobs.protocol import protocol_of
+from jobs.replay_inputs import of_untold_producers, slots_of, transactional
 from jobs.shuffles import few_tasks, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay

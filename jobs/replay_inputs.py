@@ -10,23 +10,19 @@ from pyspark.sql import functions as F
 from jobs.at_once import at_once
 from jobs.ended_logs import with_early_ends
 from jobs.errors import CouldNotRunError
+from jobs.protocol import protocol_of
 from replay.assignment import SLOTS, outsiders
 from replay.events.ended_logs import ends_in_silence, with_ended_logs
 from replay.events.heard import with_heard
 from replay.events.leaderships import leaderships, roles_with_loads
-from replay.events.requested import requests_of_controllers
 from replay.events.shown import untold_isrs
 from replay.events.silence import silent_moments
 from replay.events.tenures import tenure_facts
 from replay.events.untold import with_untold_leaderships
 from replay.keep import Keep
-from replay.profile import Profile, profile_for
+from replay.profile import Profile
 from schemas import columns as C
-from schemas.tables import PRODUCE_EVENTS, SETTINGS
-from sources.broker_settings import KAFKA_VERSION
-
-PROTOCOL = ("metadata.version", "inter.broker.protocol.version")
-LAG_TIME = "replica.lag.time.max.ms"
+from schemas.tables import PRODUCE_EVENTS
 
 
 def made_whole(landed: Mapping[str, DataFrame], keep: Keep) -> Mapping[str, DataFrame]:
@@ -90,20 +86,3 @@ def of_untold_producers(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row if some append may belong to a transaction of nobody knows which producer, else none."""
     may_be = F.coalesce(C.IS_TRANSACTIONAL, F.lit(True)) & ~F.col(C.IS_CONTROL) & (F.col(C.BASE_OFFSET) >= 0)
     return landed[PRODUCE_EVENTS.name].where(may_be & (F.col(C.PRODUCER_ID) < 0)).limit(1)
-
-
-def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:
-    """The protocol the cluster spoke last, by its own settings; the newest one where they do not tell.
-
-    With it whether its controllers spoke LEADER_AND_ISR: what goes on from an earlier replay needs to know, too.
-    """
-    asked = (KAFKA_VERSION, *PROTOCOL, LAG_TIME)
-    settings = landed[SETTINGS.name].where(F.col(C.NAME).isin(*asked) & F.col(C.VALUE).isNotNull())
-    # What a capture says of itself (about.json) has no time: it is in force until a line tells another.
-    since_us = F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0))
-    rows = settings.groupBy(C.NAME).agg(F.max_by(C.VALUE, F.struct(since_us, C.VALUE))).collect()
-    latest: dict[str, str] = {row[0]: row[1] for row in rows}
-    protocol = next((latest[name] for name in PROTOCOL if name in latest), None)
-    lag_time = latest.get(LAG_TIME)
-    spoken = profile_for(latest.get(KAFKA_VERSION), protocol, None if lag_time is None else int(lag_time))
-    return spoken.with_changes(has_controllers_requests=not requests_of_controllers(landed).isEmpty())

@@ -13,6 +13,7 @@ LEADER_SLOT = "leader_slot"           # int: the leader's slot
 EVENT = "event"                       # int: the event's type, by its number in `event_types`
 IS_NEW_LEADER = "is_new_leader"       # bool: BECOME_LEADER of a process that did not lead just before
 IS_CONTESTED = "is_contested"         # bool: lines name more than one leader of the epoch
+RULES = "rules"                       # int: which rules its leader plays by (`leaders_rules`), where not all by the same
 EVENT_US = "event_us"                 # bigint: when the leader handled it, microseconds since the epoch, by its clock
 LOCAL_US = "local_us"                 # bigint: width of the interval [event_us, event_us + local_us] it truly lies in
 RESPONSE_US = "response_us"           # bigint: when the response was built

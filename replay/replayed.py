@@ -26,6 +26,7 @@ from replay.events.shown import with_shown_leaderships
 from replay.events.told import told_by_leaders
 from replay.events.untold import with_untold_leaderships
 from replay.keep import Keep, as_it_is, kept_as_few
+from replay.leaders_rules import of_each_leader
 from replay.order.clock import ordered_by_clock
 from replay.order.evidence import decided_by_evidence
 from replay.profile import Profile
@@ -70,8 +71,9 @@ def ordered_events(
     """One row per event at a leader, in order: by its clock, by what is certain, and by the evidence of responses."""
     statements = landed[T.BROKER_STATEMENTS.name]
     context = with_min_isr_changes(with_context(begun, assigned, statements), landed[T.SETTINGS.name], statements)
-    gathered = placed(events(landed, begun, restarts, ended, profile), context, slots).repartition(N.PARTITION_NUMBER)
-    return with_responses(decided_by_evidence(ordered_by_clock(gathered, profile), slots, profile))
+    of_leaders = placed(events(landed, begun, restarts, ended, profile), context, slots, profile)
+    gathered, by_leaders = of_leaders.repartition(N.PARTITION_NUMBER), of_each_leader(profile)
+    return with_responses(decided_by_evidence(ordered_by_clock(gathered, by_leaders), slots, by_leaders))
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,7 @@ def replayed(
     told = with_told_log_start(begun, landed[T.BROKER_STATEMENTS.name])
     starts = keep_small(leadership_starts(summaries, told, restarts, assigned, slots, settled))
     states = states if settled is None else numbered_on(states, settled, assigned)
-    known = with_high_watermark(states, starts, assigned, slots, profile)
+    known = with_high_watermark(states, starts, assigned, slots, of_each_leader(profile))
     if profile.has_silence:
         known = keep(with_bounds(known, told_by_leaders(landed), log_ends(landed, begun), slots))
     if profile.has_transactions:

@@ -12,7 +12,8 @@ from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
 from replay.assignment import assignments
-from replay.profile import Profile, profile_for
+from replay.profile import Profile
+from replay.releases import profile_for
 from replay.timelines import Timelines, reconstruct
 from schemas import columns as C
 from schemas.tables import FETCH_EVENTS, LANDING_TABLES

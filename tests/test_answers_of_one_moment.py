@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.profile import profile_for
+from replay.releases import profile_for
 from tests.literal_lines import append, at, begins, begins_with, fetch, told_of_brokers
 from tests.rebuilt import Answers, Logs, asked
 

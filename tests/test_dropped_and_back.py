@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from replay.profile import profile_for
+from replay.releases import profile_for
 from tests.rebuilt import Answers, Logs, asked
 from tests.story import tell
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from replay.findings.elections import elections, unclean_elections
-from replay.profile import Profile, profile_for
+from replay.profile import Profile
+from replay.releases import profile_for
 from schemas import tables as T
 from tests.checked_rows import event
 from tests.incident_histories import changes, led, metadata

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from replay.profile import profile_for
+from replay.releases import profile_for
 from replay.stretches.hot import PIECES, REACH_US, hot_partitions, may_be_cut
 from schemas import columns as C
 

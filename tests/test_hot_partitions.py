@@ -16,7 +16,7 @@ from jobs.hot_partitions import HOT_ROWS, is_told
 from jobs.reconstruct_timelines import write_timelines
 from jobs.replay_marks import landed_until
 from jobs.warehouse import Warehouse
-from replay.profile import profile_for
+from replay.releases import profile_for
 from schemas import columns as C
 from schemas.tables import BROKER_REGISTRATIONS, FETCH_EVENTS, LEADER_TIMELINE, PRODUCE_EVENTS, SETTINGS
 from sources.synthetic.forms import forms_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.profile import profile_for
+from replay.releases import profile_for
 from schemas.columns import NO_BOUND, UNKNOWN_OFFSET
 from schemas.kinds import StatementKind
 from tests.literal_lines import Row, append, begins, begins_with, fetch, line, told_of_brokers

@@ -7,8 +7,9 @@ from datetime import UTC, datetime
 import pytest
 from pyspark.sql import SparkSession
 
-from jobs.replay_inputs import protocol_of
-from replay.profile import Truncation, profile_for, release
+from jobs.protocol import protocol_of
+from replay.profile import Truncation
+from replay.releases import profile_for, release
 from tests.engine import landed_from
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from replay.events.leaderships import leaderships, roles_with_loads
 from replay.events.tenures import tenure_facts
-from replay.profile import profile_for
+from replay.releases import profile_for
 from schemas import columns as C
 from schemas.kinds import StatementKind
 from tests.engine import (

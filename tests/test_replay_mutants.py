@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from replay import high_watermark, in_sync, rules
 from replay import names as N
-from replay.profile import profile_for
+from replay.releases import profile_for
 from replay.windows import FIRST, NOW, history
 from schemas import columns as C
 from tests.engine import disagreement, profile

@@ -9,7 +9,7 @@ from functools import cache
 
 import pytest
 
-from replay.profile import profile_for
+from replay.releases import profile_for
 from tests.rebuilt import Answers, Logs, asked
 from tests.story import SCENARIOS, load, tell
 from tests.told import Told

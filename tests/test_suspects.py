@@ -16,7 +16,7 @@ from replay.findings.late_members import MEMBER, late_members
 from replay.findings.stale_members import stale_isr_members
 from replay.findings.stalls import STALL_MS, stalled_high_watermarks
 from replay.findings.suspects import IS_BOUNDED, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
-from replay.profile import profile_for
+from replay.releases import profile_for
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE
 from tests.checked_rows import Given, at, event

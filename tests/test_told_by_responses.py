@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.profile import profile_for
+from replay.releases import profile_for
 from schemas.columns import NO_BOUND
 from tests.literal_lines import begins, begins_with, fetch, told_of_brokers
 from tests.rebuilt import Answers, Logs, asked

@@ -17,6 +17,8 @@ from replay.events.leaderships import LOADS, START_US, STATED_HW, STATED_LEO
 from replay.events.next_roles import REACHED, end_told_later, next_role, reached
 from replay.events.shape import SHAPE
 from replay.events.told_by_roles import is_read
+from replay.leaders_rules import rules_of
+from replay.profile import Profile
 from replay.settings import min_isr
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
@@ -27,7 +29,7 @@ _GIVEN_UP = (C.ISR, C.REPLICAS, FENCED, REGISTERED, C.BROKER_ID, "is_accepted", 
 """Columns that others stand for from here on."""
 
 
-def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
+def placed(happened: DataFrame, context: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events of leaders in their leadership: with its number, incarnation, tenure, slots and bit masks.
 
     `context` is `leaderships.with_context`. The incarnation is the last that began before the event; an event that
@@ -61,7 +63,14 @@ def placed(happened: DataFrame, context: DataFrame, slots: int) -> DataFrame:
         is_read().alias("is_accepted"),
         next_role().alias(N.NEXT_ROLE),
         reached().alias(REACHED),
+        *_rules(profile),
     )
+
+
+def _rules(profile: Profile) -> list[Column]:
+    """Return which rules the leader plays by, where not all play by the same."""
+    leader_id, start_us = (F.col("mine")[name] for name in (C.LEADER_ID, START_US))
+    return [rules_of(profile, leader_id, start_us).alias(N.RULES)] if profile.by_leader else []
 
 
 def _last_offset() -> Column:

@@ -14,6 +14,7 @@ from replay.event_types import is_event
 from replay.events.leaderships import STATED_HW, STATED_LEO
 from replay.high_watermark import held_mask, isr_mask, risen
 from replay.in_sync import with_caught_up, with_joining
+from replay.leaders_rules import of_each_leader
 from replay.names import slot_column
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile
@@ -107,5 +108,6 @@ def remembered(ordered: DataFrame, slots: int, profile: Profile, *, is_tail: boo
     ]
     passengers = tuple(name for name in _PASSENGERS if not (is_tail and name == STATED_HW))
     least_hw = F.col(STATED_HW) if is_tail else None
-    states = leader_states(aboard(ordered, passengers, "passengers"), slots, profile, least_hw=least_hw)
+    carrying = aboard(ordered, passengers, "passengers")
+    states = leader_states(carrying, slots, of_each_leader(profile), least_hw=least_hw)
     return unpacked(ashore(states, passengers, "passengers").drop(*FORGOTTEN, *of_slots), N.SHOWN)

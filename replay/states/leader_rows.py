@@ -10,6 +10,7 @@ from replay.assignment import replica_in, replicas_of
 from replay.event_types import event_type, is_event, is_public
 from replay.events.next_roles import REACHED
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr
+from replay.leaders_rules import of_each_leader
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.settings import UNKNOWN_MIN_ISR
@@ -86,7 +87,7 @@ def _values(low: Column, high: Column, is_unknown: Column, is_stated: Column, pr
 def leader_timeline(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event at a leader, of `schemas.tables.LEADER_TIMELINE`."""
     public = with_replicas(known.where(is_public()), slots, profile)
-    return _rows(with_undecided(public, slots, profile), slots, profile)
+    return _rows(with_undecided(public, slots, of_each_leader(profile)), slots, profile)
 
 
 def undoubted(known: DataFrame, slots: int, profile: Profile) -> DataFrame:

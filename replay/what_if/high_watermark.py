@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from replay import names as N
 from replay.events.told import told_by_leaders
 from replay.keep import Keep, as_it_is, kept_as_few
+from replay.leaders_rules import of_each_leader
 from replay.profile import Profile
 from replay.replayed import happened
 from replay.states.bounds import with_bounds
@@ -41,6 +42,7 @@ def would_be(
     `timelines.reconstruct` has it.
     """
     was = happened(landed, assigned, slots, spoken, keep)
+    spoken, otherwise = of_each_leader(spoken), of_each_leader(otherwise)
     both = states_of_both(was.ordered, slots, spoken, otherwise, min_isr)
     states = kept_as_few(both, (*N.LEADERSHIP, *N.IN_ORDER), keep)
     starts = keep(starts_of_both(states, was, assigned, slots, keep), is_small=True)

@@ -55,17 +55,22 @@ class Kill(Command):
 
 @dataclass(frozen=True)
 class Restart(Command):
-    """Its next process: the HW of the checkpoint, and the LEO that was recovered."""
+    """Its next process: the HW of the checkpoint, the LEO that was recovered; its release and lag time, if new."""
 
     broker: int
     high_watermark: int | None = None
     log_end_offset: int | None = None
     untold: bool = False
+    kafka: str = ""
+    lag_s: int | None = None
 
     def __str__(self) -> str:
         hw = "" if self.high_watermark is None else f" hw {self.high_watermark}"
         leo = "" if self.log_end_offset is None else f" leo {self.log_end_offset}"
-        return line(f"restart {self.broker}{hw}{leo}", self.untold and "not told")
+        lag = "" if self.lag_s is None else f"lag {self.lag_s} s"
+        return line(
+            f"restart {self.broker}{hw}{leo}", self.untold and "not told", self.kafka and f"kafka {self.kafka}", lag
+        )
 
 
 @dataclass(frozen=True)

@@ -116,7 +116,7 @@ def fetch(cluster: Cluster, command: Fetch) -> None:
     changed = remote.log_end_offset != offset
     remote.fetched(offset, broker.log.log_end_offset, now, request["replica_epoch"])
     leader.maybe_propose_joining(follower.id)
-    if changed or cluster.rules.profile.evaluates_each_fetch:
+    if changed or leader.profile.evaluates_each_fetch:
         leader.try_raise_high_watermark(now)
     expected = cluster.note_leader(broker, "FETCH", follower.id)
     isr.settle(cluster, broker)

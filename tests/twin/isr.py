@@ -29,7 +29,7 @@ def propose(cluster: Cluster, command: ProposeIsr) -> None:
         offset = leader.remotes[replica_id].log_end_offset
         cluster.rows.state("shrinking_remote_log_end_offset", *state, offset, replica_id)
     leader.leaving = out
-    if not cluster.rules.profile.evaluates_commits:
+    if not leader.profile.evaluates_commits:
         leader.try_raise_high_watermark(now)
     cluster.note_leader(broker, "ISR_CHANGE", change_kind="isr_shrink_proposed")
     settle(cluster, broker)
@@ -70,7 +70,7 @@ def updated(cluster: Cluster, broker: Broker, leader: Leader, isr: frozenset[int
         broker.id, now, "isr_updated", leader_epoch=broker.leader_epoch, leader_id=broker.id,
         partition_epoch=broker.partition_epoch, isr=sorted(isr),
     )  # fmt: skip
-    if cluster.rules.profile.evaluates_commits:
+    if leader.profile.evaluates_commits:
         leader.try_raise_high_watermark(now)
     cluster.note_leader(broker, "ISR_CHANGE", change_kind="isr_updated")
     complete_produces(cluster, broker)

@@ -42,7 +42,7 @@ class Registration:
 
 @dataclass
 class Rules:
-    """What is the same for all brokers: the version's rules, the settings in force; the controller's registrations."""
+    """What brokers begin with: the version's rules, the settings in force; the controller's registrations."""
 
     profile: Profile
     lag_ms: int
@@ -52,9 +52,14 @@ class Rules:
 
 @dataclass
 class Leader:
-    """The state of a broker while it leads. `registrations` are those of the metadata that it has applied."""
+    """The state of a broker while it leads.
+
+    `profile` and `lag_ms` are its process's own, `registrations` those of the metadata that it has applied.
+    """
 
     rules: Rules
+    profile: Profile
+    lag_ms: int
     log: Log
     registrations: dict[int, Registration]
     isr: frozenset[int] = frozenset()
@@ -114,7 +119,7 @@ class Leader:
         """At my LEO, or was so within the lag time."""
         remote = self.remotes[replica_id]
         at_end = remote.log_end_offset == self.log.log_end_offset
-        return at_end or now - remote.last_caught_up_time <= self.rules.lag_ms
+        return at_end or now - remote.last_caught_up_time <= self.lag_ms
 
     def out_of_sync(self, now: int) -> frozenset[int]:
         """The members that are to leave the ISR; none while a change is in flight."""
@@ -126,12 +131,12 @@ class Leader:
         """The HW waits for it: it is in the maximal ISR, or caught up and about to join."""
         if replica_id in self.maximal_isr:
             return True
-        may_join = self.may_join(replica_id) if self.rules.profile.eligibility else True
+        may_join = self.may_join(replica_id) if self.profile.eligibility else True
         return self.is_caught_up(replica_id, now) and may_join
 
     def try_raise_high_watermark(self, now: int) -> bool:
         """Partition.maybeIncrementLeaderHW; True if it rose."""
-        if self.rules.profile.min_isr_gate and self.is_under_min_isr:
+        if self.profile.min_isr_gate and self.is_under_min_isr:
             return False
         lowest = self.log.log_end_offset
         for replica_id, remote in self.remotes.items():
@@ -146,9 +151,9 @@ class Leader:
         """A fetch of a replica outside the ISR, at or past the HW and the epoch's start, asks for its joining."""
         if self.in_flight or replica_id in self.isr:
             return
-        if self.rules.profile.broker_epochs and not self.may_join(replica_id):
+        if self.profile.broker_epochs and not self.may_join(replica_id):
             return
-        if self.rules.profile.fenced_may_not_join and self.registrations[replica_id].is_fenced:
+        if self.profile.fenced_may_not_join and self.registrations[replica_id].is_fenced:
             return
         offset = self.remotes[replica_id].log_end_offset
         if offset >= self.log.high_watermark and offset >= self.epoch_start_offset:

@@ -54,8 +54,10 @@ def _make_leader(cluster: Cluster, broker: Broker) -> None:
     is_new_leader, is_new_epoch = broker.leading is None, state.leader_epoch > broker.leader_epoch
     if not is_new_epoch and not cluster.rules.profile.kraft:  # a request of the same epoch is skipped
         return
-    leader = broker.leading or Leader(cluster.rules, log, {})
-    leader.registrations = dict(cluster.rules.registrations)
+    rules = cluster.rules
+    own = (broker.profile or rules.profile, broker.lag_ms or rules.lag_ms)
+    leader = broker.leading or Leader(rules, *own, log, {})
+    leader.registrations = dict(rules.registrations)
     leader.set_replicas(set(state.replicas) - {broker.id})
     leader.commit(state.isr)
     kind = "become_leader" if is_new_epoch else "leader_metadata"

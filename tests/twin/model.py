@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tests.twin.commands import NotNowError
 from tests.twin.leader import Leader, Registration, Rules
 from tests.twin.log import UNKNOWN, Log, Record
+from tests.twin.profile import Profile
 from tests.twin.rows import Row, Rows, at
 
 WHY = {"out_of_range": "truncation_out_of_range", "high_watermark": "truncation_to_high_watermark"}
@@ -52,6 +53,9 @@ class Broker:
     fetcher: Fetcher | None = None
     is_truncating: bool = False
     last_batch: tuple[int, list[Record]] | None = None
+    profile: Profile | None = None
+    lag_ms: int | None = None
+    """What its process plays by, where that is not what all began with."""
 
 
 @dataclass(frozen=True)

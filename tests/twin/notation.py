@@ -28,7 +28,7 @@ class Options:
 
     @staticmethod
     def _option(part: str) -> tuple[str, str]:
-        match = re.fullmatch(r"(\D+?)(?: (all|[\d ]+))?|([\d ]+) (not told)", part)
+        match = re.fullmatch(r"(\D+?)(?: (all|[\d. ]+)(?: s)?)?|([\d ]+) (not told)", part)
         if match is None:
             raise NotationError(part)
         word, argument, untold, not_told = match.groups()
@@ -42,6 +42,10 @@ class Options:
         """The number after the word, if it is there."""
         text = self._left.pop(word, None)
         return None if text is None else int(text)
+
+    def text(self, word: str) -> str:
+        """What is said with the word; empty without it."""
+        return self._left.pop(word, "")
 
     def list(self, word: str) -> tuple[int, ...]:
         """The numbers with the word; none without it."""
@@ -81,7 +85,8 @@ def _elect(head: re.Match[str], options: Options) -> Command:
 
 def _restart(head: re.Match[str], options: Options) -> Command:
     hw, leo = (None if text is None else int(text) for text in head.groups()[1:])
-    return faults.Restart(int(head[1]), hw, leo, options.flag("not told"))
+    kafka, lag_s = options.text("kafka"), options.number("lag")
+    return faults.Restart(int(head[1]), hw, leo, options.flag("not told"), kafka, lag_s)
 
 
 def _time(head: re.Match[str], _: Options) -> Command:

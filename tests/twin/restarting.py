@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.twin import metadata
 from tests.twin.commands import NotNowError
 from tests.twin.faults import Kill, Restart
-from tests.twin.model import Cluster
+from tests.twin.model import Broker, Cluster
+from tests.twin.profile import Profile
 
 
 def kill(cluster: Cluster, command: Kill) -> None:
@@ -36,6 +37,7 @@ def restart(cluster: Cluster, command: Restart) -> None:
     old_end, old_high_watermark = log.log_end_offset, log.high_watermark
     log.load(end, checkpoint)
     broker.is_alive, broker.incarnation = True, broker.incarnation + 1
+    _set_anew(cluster, broker, command)
     cluster.rows.state("loaded_log_end_offset", broker.id, now, -1, end)
     cluster.rows.state("loaded_log_start_offset", broker.id, now, -1, log.log_start_offset)
     cluster.rows.state("loaded_high_watermark", broker.id, now, -1, log.high_watermark)
@@ -44,3 +46,14 @@ def restart(cluster: Cluster, command: Restart) -> None:
     broker.leader_epoch = broker.partition_epoch = broker.leader_id = -1
     if not command.untold:
         metadata.apply(cluster, broker)
+
+
+def _set_anew(cluster: Cluster, broker: Broker, command: Restart) -> None:
+    """Another release, or another lag time, of which the process tells as it starts."""
+    now, profile = cluster.clock.now, cluster.rules.profile
+    if command.kafka:
+        broker.profile = Profile(command.kafka, profile.protocol_version)
+        cluster.rows.setting(now, "kafka.version", command.kafka, broker_id=broker.id)
+    if command.lag_s is not None:
+        broker.lag_ms = command.lag_s * 1000
+        cluster.rows.setting(now, "replica.lag.time.max.ms", str(broker.lag_ms), broker_id=broker.id)

@@ -86,10 +86,10 @@ class Rows:
                 leo, said = self.landing["broker_statements"][-2:]
                 said["source_line"] = leo["source_line"]
 
-    def setting(self, now: int, name: str, value: str, *, of_topic: bool = False) -> None:
-        """A setting, of the topic or of all brokers."""
+    def setting(self, now: int, name: str, value: str, *, of_topic: bool = False, broker_id: int = -1) -> None:
+        """A setting, of the topic, of a broker, or of all brokers."""
         topic = self.topic if of_topic else ""
-        self._land("settings", "cluster", broker_id=-1, topic=topic, name=name, value=value, event_time=at(now))
+        self._land("settings", "cluster", broker_id=broker_id, topic=topic, name=name, value=value, event_time=at(now))
 
     def metadata(self, now: int, **values: Any) -> None:
         """The partition's record in the metadata log."""

@@ -29,7 +29,7 @@ from cluster.settings import (
 
 
 class Cluster:
-    """The nodes; leaving the `with` block ends every one of them, whatever happened."""
+    """The nodes; leaving the `with` block ends every one of them, whatever happened. `upgrade` is what comes after."""
 
     def __init__(
         self,
@@ -38,8 +38,10 @@ class Cluster:
         brokers: int,
         settings: Mapping[str, str] | None = None,
         disks: int = 1,
+        upgrade: Distribution | None = None,
     ) -> None:
         self.distribution = distribution
+        self.upgrade = upgrade or distribution
         timeouts = ZOOKEEPER_TIMEOUTS if distribution.has_zookeeper else TIMEOUTS
         self.settings = {**timeouts, **replication_settings(brokers), **(settings or {})}
         self.controller = _controller(folder, distribution)

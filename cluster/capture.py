@@ -32,14 +32,22 @@ class Captured:
 
 
 def capture(
-    scenario: Scenario, distribution: Distribution, target: Path, *, brokers: int, seed: int, keep_trace: bool, say: Say
+    scenario: Scenario,
+    distribution: Distribution,
+    target: Path,
+    *,
+    brokers: int,
+    seed: int,
+    keep_trace: bool,
+    say: Say,
+    upgrade: Distribution | None = None,
 ) -> Captured:
     """Run a scenario and write its capture into `target`, which appears when it is whole."""
     with tempfile.TemporaryDirectory(prefix="tidegauge-", ignore_cleanup_errors=True) as scratch:
         folder, result = Path(scratch), Path(scratch) / "result"
         beside = "a ZooKeeper" if distribution.has_zookeeper else "a controller"
         say(f"starting Kafka {distribution.version}: {beside} and {brokers} brokers")
-        with Cluster(distribution, folder, brokers, scenario.settings, scenario.disks) as cluster:
+        with Cluster(distribution, folder, brokers, scenario.settings, scenario.disks, upgrade) as cluster:
             stage, load = _play(scenario, cluster, seed, say)
             say("stopping the brokers")
             cluster.shut_down()

@@ -64,6 +64,14 @@ class Faults(Acts):
         self.cluster.brokers[broker].start()
         self.cluster.brokers[broker].wait_started()
 
+    def upgrade(self, broker: int) -> None:
+        """Shut a broker down and start it as what the cluster is upgraded to, on the data it has."""
+        self.stop(broker)
+        node, distribution = self.cluster.brokers[broker], self.cluster.upgrade
+        node.distribution = distribution
+        self.note(f"broker {broker} is of Kafka {distribution.version} now")
+        self.start(broker)
+
     def kill_controller(self) -> None:
         """SIGKILL to the controller or the ZooKeeper: brokers go on, and no ISR changes."""
         self.note("kill -9 the controller")

@@ -18,6 +18,7 @@ SHORT_LIVED = replace(
         "file.delete.delay.ms": "1000",
     },
 )
+EXACTING = replace(CLICKS, settings={"min.insync.replicas": "3"})
 BIT_BY_BIT = {"replica.fetch.max.bytes": "1000"}
 SLOW_COPY = {"replica.alter.log.dirs.io.max.bytes.per.second": "2000"}
 OFTEN = {"log.retention.check.interval.ms": "1000", "log.initial.task.delay.ms": "1000"}
@@ -51,6 +52,21 @@ def preferred_election(stage: Stage) -> None:
         stage.start(broker)
         stage.await_whole()
         stage.elect_preferred()
+    stage.rest(4)
+
+
+@scenario(topics=(ORDERS, EXACTING), consumers=True)
+def rolling_restart(stage: Stage) -> None:
+    """Brokers are restarted one by one, with --upgrade-to as another release; one topic wants each replica in sync."""
+    for broker in sorted(stage.cluster.brokers):
+        stage.rest(4)
+        stage.upgrade(broker)
+        stage.rest(3)
+        stage.await_whole()
+        stage.elect_preferred()
+    with stage.frozen(stage.admin.followers("clicks", 0)[-1]):
+        stage.rest(5)
+    stage.await_whole()
     stage.rest(4)
 
 

@@ -17,6 +17,7 @@ import cluster.operations
 import cluster.upkeep  # noqa: F401 - declares them
 from cluster.capture import capture as run_scenario
 from cluster.capture import lasting
+from cluster.distribution import Distribution
 from cluster.errors import ClusterError
 from cluster.releases import DEFAULT_VERSION, resolve
 from cluster.scenario import SCENARIOS
@@ -38,6 +39,9 @@ def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> Non
     click.argument("scenario", type=click.Choice(sorted(SCENARIOS)), metavar="SCENARIO"),
     click.option("--out", "target", required=True, metavar="DIR", type=click.Path(path_type=Path), help="New folder."),
     click.option("--kafka-version", default=DEFAULT_VERSION, show_default=True, metavar="VERSION"),
+    click.option(
+        "--upgrade-to", metavar="VERSION", help="What rolling_restart starts brokers as. Default: as they were."
+    ),
     click.option("--brokers", type=click.Choice(["3", "5"]), default="3", show_default=True),
     click.option("--seconds", type=click.FloatRange(5, 3600), help="Least length. Default: the scenario's own."),
     click.option("--seed", type=int, default=1, show_default=True, help="Of the load, and of drawn faults."),
@@ -46,7 +50,14 @@ def _list(context: click.Context, _option: click.Parameter, wanted: bool) -> Non
     debug_option,
 )
 def capture(
-    scenario: str, target: Path, kafka_version: str, brokers: str, seconds: float | None, seed: int, keep_trace: bool
+    scenario: str,
+    target: Path,
+    kafka_version: str,
+    upgrade_to: str | None,
+    brokers: str,
+    seconds: float | None,
+    seed: int,
+    keep_trace: bool,
 ) -> None:
     """Start a real Kafka on loopback, load it, break it, stop it, and write what an operator would have.
 
@@ -58,15 +69,22 @@ def capture(
         raise CouldNotRunError(f"{target} is there already: a capture goes into a new folder.")
     try:
         with _ended_like_interrupted():
-            say(f"Kafka {kafka_version}: looking for its jars, or fetching them …")
-            distribution = resolve(kafka_version)
+            distribution = _found(kafka_version)
+            upgrade = _found(upgrade_to) if upgrade_to else None
             play = lasting(SCENARIOS[scenario], seconds)
             captured = run_scenario(
-                play, distribution, target, brokers=int(brokers), seed=seed, keep_trace=keep_trace, say=say
-            )
+                play, distribution, target, brokers=int(brokers), seed=seed, keep_trace=keep_trace, say=say,
+                upgrade=upgrade,
+            )  # fmt: skip
     except (ClusterError, OSError) as error:  # OSError: a full disk
         raise CouldNotRunError(str(error)) from error
     click.echo(f"{target}: {captured.acked:,} records acknowledged, {captured.statements:,} statements of the brokers")
+
+
+def _found(kafka_version: str) -> Distribution:
+    """The jars of a release, here or from where they are published."""
+    say(f"Kafka {kafka_version}: looking for its jars, or fetching them …")
+    return resolve(kafka_version)
 
 
 @contextmanager

@@ -27,6 +27,8 @@ class Profile:
     """
 
     truncation: Truncation | Column = Truncation.FETCH_DIVERGENCE
+    """By which rule a follower cuts its log: to its HW, by its latest leader epoch (KIP-101), or by what its fetch is
+    answered (KIP-595)."""
     min_isr_gate: bool | Column = True
     """The HW stands still while the committed ISR is under the effective min ISR (KIP-966, 3.7; KAFKA-15583)."""
     eligibility: bool | Column = True

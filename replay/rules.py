@@ -6,9 +6,9 @@ RFT = kafka/server/ReplicaFetcherThread.scala, R = org/apache/kafka/server/repli
 UL = org/apache/kafka/storage/internals/log/UnifiedLog.java, LEFC = …/internals/epoch/LeaderEpochFileCache.java,
 RCM = org/apache/kafka/controller/ReplicationControlManager.java.
 
-Everything that changes a state variable of a leader is in this file: the rows of `RULES`, and, because they compare
-replicas with each other, the functions of `replay.in_sync` (who holds the HW) and `replay.high_watermark` (the fold),
-which say so themselves.
+Everything that changes a state variable of a leader is in the rows of `RULES`, and, because they compare replicas with
+each other, in the functions of `replay.in_sync` (who holds the HW) and `replay.high_watermark` (the fold), which say so
+themselves.
 
 The four laws that make the replay a set of windows:
 

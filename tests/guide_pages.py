@@ -17,7 +17,7 @@ PAGES = [
     ROOT / "README.md", ROOT / "CONTRIBUTING.md",
     *(ROOT / "docs" / "guides" / f"{name}.md" for name in GUIDES),
     ROOT / "docs" / "see-it-for-yourself.md", ROOT / "docs" / "rules.md", ROOT / "docs" / "tables.md",
-    ROOT / "docs" / "views.md",
+    ROOT / "docs" / "views.md", ROOT / "docs" / "protocol.md",
     ROOT / "examples" / "scenarios" / "README.md",
 ]  # fmt: skip
 """In the order in which they are read; `test_guides.py` sees to it that none is missing."""

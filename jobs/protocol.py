@@ -1,4 +1,4 @@
-"""Which protocol a cluster spoke, by its own settings, and which of its leaders played by other rules."""
+"""Which protocol a cluster spoke, by its own settings, and which of its brokers played by other rules."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from typing import NamedTuple, cast
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay.brokers_rules import OF_BROKERS
 from replay.events.requested import requests_of_controllers
-from replay.leaders_rules import OF_LEADERS
 from replay.profile import InForce, Profile
 from replay.releases import profile_for
 from replay.statements import is_of
@@ -37,7 +37,7 @@ def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:
     """The protocol the cluster spoke last, by its own settings; the newest one where they do not tell.
 
     With it whether its controllers spoke LEADER_AND_ISR: what goes on from an earlier replay needs to know, too. And,
-    where brokers told of several releases or lag times, by which its leaders played.
+    where brokers told of several releases or lag times, by which each of them played.
     """
     told = _told(landed[SETTINGS.name])
     latest = {one.name: one.value for one in told}
@@ -45,14 +45,14 @@ def protocol_of(landed: Mapping[str, DataFrame]) -> Profile:
     spoken = _profile(latest, protocol).with_changes(
         has_controllers_requests=not requests_of_controllers(landed).isEmpty()
     )
-    of_leaders = [one for one in told if one.name not in PROTOCOL]
-    if len({(one.name, one.value) for one in of_leaders}) == len({one.name for one in of_leaders}):
+    of_brokers = [one for one in told if one.name not in PROTOCOL]
+    if len({(one.name, one.value) for one in of_brokers}) == len({one.name for one in of_brokers}):
         return spoken
-    begun = [one._replace(since_us=at) for one, at in zip(of_leaders, _starts(of_leaders, landed), strict=True)]
-    others = by_leader(begun, spoken, protocol)
+    begun = [one._replace(since_us=at) for one, at in zip(of_brokers, _starts(of_brokers, landed), strict=True)]
+    others = by_broker(begun, spoken, protocol)
     # Of the cluster the longest: so far what happens may bear on what happens later.
     longest = max(cast(int, one.lag_time_ms) for one in (spoken, *[other.rules for other in others]))
-    return spoken.with_changes(by_leader=others, lag_time_ms=longest)
+    return spoken.with_changes(by_broker=others, lag_time_ms=longest)
 
 
 def _told(settings: DataFrame) -> list[Told]:
@@ -73,8 +73,8 @@ def _starts(told: Sequence[Told], landed: Mapping[str, DataFrame]) -> Iterator[i
         yield max(before, default=one.since_us) if one.name == KAFKA_VERSION else one.since_us
 
 
-def by_leader(told: Iterable[Told], spoken: Profile, protocol: str | None) -> tuple[InForce, ...]:
-    """From when on whose processes decide by other rules than `spoken`, what it tells of the cluster's protocol.
+def by_broker(told: Iterable[Told], spoken: Profile, protocol: str | None) -> tuple[InForce, ...]:
+    """From when on whose processes play by other rules than `spoken`, which is what the cluster spoke last.
 
     Who tells nothing of itself plays by what the first told who did.
     """
@@ -88,7 +88,7 @@ def by_leader(told: Iterable[Told], spoken: Profile, protocol: str | None) -> tu
         rules.setdefault(one.broker_id, []).append(InForce(one.broker_id, one.since_us, _profile(own, protocol)))
     changes = [each[0] for each in rules.values()]
     changes += [new for each in rules.values() for old, new in pairwise(each) if new.rules != old.rules]
-    others = {name: getattr(spoken, name) for name in vars(spoken) if name not in OF_LEADERS}
+    others = {name: getattr(spoken, name) for name in vars(spoken) if name not in OF_BROKERS}
     found = tuple(InForce(one.broker_id, one.since_us, one.rules.with_changes(**others)) for one in changes)
     return found if any(one.rules != spoken for one in found) else ()
 

@@ -60,7 +60,7 @@ def whole_replay(told: Landed, keep: Keep) -> Replay:
         slots, profile = slots_of(assigned), profile_of(landed, assigned).with_changes(has_clocks_apart=bool(ahead))
         cut = stretches_to_replay(landed, profile, assigned)
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
-        looking.note += ", each leader by its own release and lag time" if profile.by_leader else ""
+        looking.note += ", each broker by its own release and lag time" if profile.by_broker else ""
     if cut is None:
         timelines = reconstruct(landed, assigned, slots, profile, keep)
     else:

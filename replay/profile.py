@@ -79,12 +79,12 @@ class Profile:
     has_untold_isr: bool = False
     """Of some leadership no line tells the ISR, or none that it began: it is inferred, and the HW bounded by it."""
 
-    by_leader: tuple[InForce, ...] = ()
-    """What else a leader's process may play by, where brokers were upgraded or set anew: see `replay.leaders_rules`."""
+    by_broker: tuple[InForce, ...] = ()
+    """What else brokers' processes play by, where some were upgraded or set anew: see `replay.brokers_rules`."""
 
     def with_changes(self, **changes: object) -> Profile:
-        """Return this profile with these fields changed, at each leader too."""
-        own = {"by_leader": tuple(replace(one, rules=one.rules.with_changes(**changes)) for one in self.by_leader)}
+        """Return this profile with these fields changed, at each broker too."""
+        own = {"by_broker": tuple(replace(one, rules=one.rules.with_changes(**changes)) for one in self.by_broker)}
         return replace(self, **(own | changes))  # type: ignore[arg-type]
 
 

@@ -111,7 +111,7 @@ def _meanings() -> dict[str, str]:
         match field, text:
             case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(meaning))):
                 found[name] = " ".join(meaning.split())
-    return {name: meaning for name, meaning in found.items() if not name.startswith("has_") and name != "by_leader"}
+    return {name: meaning for name, meaning in found.items() if not name.startswith("has_") and name != "by_broker"}
 
 
 def _said(function: Callable[..., object]) -> str:

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import named
+from replay.brokers_rules import of_each_leader
 from replay.events.ended_logs import with_ended_logs
 from replay.events.ends import ends
 from replay.events.gathered import events
@@ -26,7 +27,6 @@ from replay.events.shown import with_shown_leaderships
 from replay.events.told import told_by_leaders
 from replay.events.untold import with_untold_leaderships
 from replay.keep import Keep, as_it_is, kept_as_few
-from replay.leaders_rules import of_each_leader
 from replay.order.clock import ordered_by_clock
 from replay.order.evidence import decided_by_evidence
 from replay.profile import Profile

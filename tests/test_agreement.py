@@ -223,8 +223,9 @@ def test_up_to_2_3_a_step_names_no_hw_before_it(spark: SparkSession) -> None:
 
 
 def test_of_brokers_that_write_of_no_append_none_is_extra(spark: SparkSession) -> None:
-    """One line of it anywhere, and all of them are compared."""
+    """One line of it anywhere, and all of them are compared; of the broker itself, what comes after."""
     led = ("leader_hw", 2, 1, None, 0, 4)
 
     assert "append" not in compared(spark, led)
     assert compared(spark, led, ("append", 2, 2, None, None, 9))["append"]["extra"] == 1
+    assert compared(spark, led, ("append", 60, 2, None, None, 9))["append"]["extra"] == 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from jobs.keeping import keeping
-from jobs.protocol import LAG_TIME, Told, by_leader, protocol_of
+from jobs.protocol import LAG_TIME, Told, by_broker, protocol_of
 from replay.assignment import assignments
 from replay.releases import profile_for
 from replay.what_if.high_watermark import would_be
@@ -59,6 +59,21 @@ append 1                                   | 1:6  2:5  3:4  hw 5
 kill 2                                     | 1:6  2:6  3:4  hw 6
 restart 2, lag 10 s                        | 1:6  2:6  3:4  hw 6
 """
+HEEDED = """# 3 is of 3.3 still: it takes the lower HW of the answer that tells it to cut its log.
+kafka 3.3.2, protocol 3.3
+1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
+kill 1                                     | no leader
+3 is elected epoch 1                       | 3:0  2:?  hw 0
+append 4                                   | 3:4  2:?  hw 0
+2 fetches at 0                             | 3:4  2:0  hw 0
+time +1 s                                  | 3:4  2:0  hw 0
+2 fetches at 4, dropped                    | 3:4  2:4  hw 4  isr 2 3
+append 3                                   | 3:7  2:4  hw 4
+2 is elected epoch 2                       | 2:4  3:?  hw 0
+restart 1, kafka 4.1.0                     | 2:4  3:?  hw 0
+3 fetches at 7                             | 2:4  3:?  hw 0  diverges 1 at 4  replica 3: leo 4 hw 0  lost 3: 4 to 7
+3 fetches at 4, dropped                    | 2:4  3:4  hw 4  replica 3: leo 4 hw 0
+"""
 
 
 def at(second: int) -> datetime:
@@ -73,7 +88,7 @@ def test_each_leader_plays_by_its_own_rules(spark: SparkSession, text: str) -> N
     story = tell("each", text)
     assert story.disputes == []
     spoken = protocol_of(landed_from(spark, story.landing))
-    assert spoken.by_leader
+    assert spoken.by_broker
     with replayed(spark, story.landing, 3, spoken) as timelines:
         rows = timelines.leader_timeline.where("event_type <> 'RESTART'").orderBy("leader_epoch", "event_seq").collect()
 
@@ -84,6 +99,19 @@ def test_each_leader_plays_by_its_own_rules(spark: SparkSession, text: str) -> N
     ]
 
 
+@pytest.mark.spark
+def test_each_follower_plays_by_its_own_rules(spark: SparkSession) -> None:
+    """Since 3.4.1 it cuts its log, and its HW stays as it was: the last that was told would have it at 4."""
+    story = tell("heeded", HEEDED)
+    assert story.disputes == []
+    spoken = protocol_of(landed_from(spark, story.landing))
+    with replayed(spark, story.landing, 3, spoken) as timelines:
+        states = timelines.replica_timeline.where("replica_id = 3").orderBy("leader_epoch", "event_seq").collect()
+
+    assert not spoken.heeds_divergence
+    assert {row["high_watermark"] for row in states if row["leader_epoch"] == 2} == {0, 4}
+
+
 def test_who_tells_nothing_plays_by_what_was_told_first() -> None:
     """A broker that was never restarted is of the release before the upgrade."""
     spoken = profile_for("3.9.1", "3.6")
@@ -92,7 +120,7 @@ def test_who_tells_nothing_plays_by_what_was_told_first() -> None:
         Told(20, "3.9.1", KAFKA_VERSION, 2),
         Told(30, "3.9.1", KAFKA_VERSION, 1),
     ]
-    found = by_leader(told, spoken, "3.6")
+    found = by_broker(told, spoken, "3.6")
 
     assert [(one.broker_id, one.since_us, one.rules.min_isr_gate) for one in found] == [
         (NO_REPLICA, 0, False), (2, 10, False), (1, 30, True), (2, 20, True),
@@ -102,7 +130,7 @@ def test_who_tells_nothing_plays_by_what_was_told_first() -> None:
 def test_what_no_leader_decides_is_the_clusters() -> None:
     """By which rule logs are cut follows from the protocol, which changes when all have been upgraded."""
     spoken = profile_for("4.0.0", "4.0").with_changes(has_silence=True)
-    (_, found) = by_leader([Told(1, "3.6.1", KAFKA_VERSION, 1), Told(2, "4.0.0", KAFKA_VERSION, 1)], spoken, "4.0")[-2:]
+    (_, found) = by_broker([Told(1, "3.6.1", KAFKA_VERSION, 1), Told(2, "4.0.0", KAFKA_VERSION, 1)], spoken, "4.0")[-2:]
 
     assert found.rules == spoken
 
@@ -111,12 +139,12 @@ def test_what_no_leader_decides_is_the_clusters() -> None:
     "told",
     [
         [Told(0, "3.9.1", KAFKA_VERSION, NO_REPLICA), Told(5, "3.9.2", KAFKA_VERSION, 1)],
-        [Told(5, "30000", LAG_TIME, 1), Told(9, "30000", LAG_TIME, 2)],
+        [Told(0, "3.9.1", KAFKA_VERSION, NO_REPLICA), Told(5, "30000", LAG_TIME, 1), Told(9, "30000", LAG_TIME, 2)],
     ],
 )
 def test_releases_of_the_same_rules_are_one(told: list[Told]) -> None:
     """Nothing more is planned for them."""
-    assert by_leader(told, profile_for("3.9.1", "3.9"), "3.9") == ()
+    assert by_broker(told, profile_for("3.9.1", "3.9"), "3.9") == ()
 
 
 @pytest.mark.spark
@@ -127,7 +155,7 @@ def test_a_release_holds_from_when_its_process_started(spark: SparkSession) -> N
     start = {"cluster_id": "c", "broker_id": 1, "kind": "process_starting", "event_time": at(50)}
     spoken = protocol_of(landed_from(spark, {"settings": told, "broker_statements": [start]}))
 
-    since = {one.rules.min_isr_gate: one.since_us for one in spoken.by_leader}
+    since = {one.rules.min_isr_gate: one.since_us for one in spoken.by_broker}
     assert since[True] == int(at(50).timestamp()) * 1_000_000
 
 

@@ -49,10 +49,17 @@ def agreement(
 
 
 def _of_what_is_said(compared: DataFrame, stated: DataFrame) -> DataFrame:
-    """Return the values without those of appends where no broker writes of its own: that depends on its release."""
-    is_append = F.col(WHAT) == "append"
-    says = F.broadcast(stated.where(is_append).select(WHAT).distinct())
-    return compared.where(~is_append).unionByName(compared.where(is_append).join(says, WHAT, "left_semi"))
+    """Return the values without those of appends of which their broker does not write: that depends on its release.
+
+    One that is upgraded begins to; one that was to and did not is judged by the others.
+    """
+    is_append, own = F.col(WHAT) == "append", [str(WHAT), str(C.REPLICA_ID)]
+    says = stated.where(is_append)
+    by_any = F.broadcast(says.groupBy(WHAT).agg(F.min(STATED_MS).alias("any_since")))
+    by_it = F.broadcast(says.groupBy(*own).agg(F.min(STATED_MS).alias("own_since")))
+    since = F.coalesce(STATED_MS, REBUILT_MS) >= F.coalesce("own_since", "any_since")
+    known = compared.join(by_any, WHAT, "left").join(by_it, own, "left")
+    return known.where(~is_append | F.coalesce(since, F.lit(False))).drop("own_since", "any_since")
 
 
 def _stated(truth: DataFrame) -> DataFrame:

@@ -11,13 +11,13 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, mask_of, slot_of
+from replay.brokers_rules import rules_of
 from replay.event_types import is_event
 from replay.events.fencing import FENCED, REGISTERED
 from replay.events.leaderships import LOADS, START_US, STATED_HW, STATED_LEO
 from replay.events.next_roles import REACHED, end_told_later, next_role, reached
 from replay.events.shape import SHAPE
 from replay.events.told_by_roles import is_read
-from replay.leaders_rules import rules_of
 from replay.profile import Profile
 from replay.settings import min_isr
 from schemas import columns as C
@@ -70,7 +70,7 @@ def placed(happened: DataFrame, context: DataFrame, slots: int, profile: Profile
 def _rules(profile: Profile) -> list[Column]:
     """Return which rules the leader plays by, where not all play by the same."""
     leader_id, start_us = (F.col("mine")[name] for name in (C.LEADER_ID, START_US))
-    return [rules_of(profile, leader_id, start_us).alias(N.RULES)] if profile.by_leader else []
+    return [rules_of(profile, leader_id, start_us).alias(N.RULES)] if profile.by_broker else []
 
 
 def _last_offset() -> Column:

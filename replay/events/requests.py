@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.brokers_rules import of_each_fetch
 from replay.event_types import event
 from replay.events.acceptance import ACCEPTED, CLEAN, DIVERGED, DIVERGING, PARKED
 from replay.events.batch_starts import with_recorded_offset
@@ -72,6 +73,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
 
     Which are, `acceptance` says. Source: `Partition.fetchRecords`, KAFKA-8400, KAFKA-13141.
     """
+    profile = of_each_fetch(profile)
     is_parked, is_diverging = F.expr(PARKED), F.expr(DIVERGING)
     is_recorded = F.lit(profile.records_divergence) & is_diverging & ~is_parked
     believed = _is_of_stated_epoch(profile)

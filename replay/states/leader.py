@@ -10,11 +10,11 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.brokers_rules import of_each_leader
 from replay.event_types import is_event
 from replay.events.leaderships import STATED_HW, STATED_LEO
 from replay.high_watermark import held_mask, isr_mask, risen
 from replay.in_sync import with_caught_up, with_joining
-from replay.leaders_rules import of_each_leader
 from replay.names import slot_column
 from replay.passengers import aboard, ashore, unpacked
 from replay.profile import Profile

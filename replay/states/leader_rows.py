@@ -7,10 +7,10 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import replica_in, replicas_of
+from replay.brokers_rules import of_each_leader
 from replay.event_types import event_type, is_event, is_public
 from replay.events.next_roles import REACHED
 from replay.high_watermark import effective_min_isr, holds, is_under_min_isr
-from replay.leaders_rules import of_each_leader
 from replay.names import slot_column
 from replay.profile import Profile
 from replay.settings import UNKNOWN_MIN_ISR

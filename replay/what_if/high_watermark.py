@@ -9,9 +9,9 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
+from replay.brokers_rules import of_each_leader
 from replay.events.told import told_by_leaders
 from replay.keep import Keep, as_it_is, kept_as_few
-from replay.leaders_rules import of_each_leader
 from replay.profile import Profile
 from replay.replayed import happened
 from replay.states.bounds import with_bounds

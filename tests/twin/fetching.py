@@ -107,12 +107,14 @@ def fetch(cluster: Cluster, command: Fetch) -> None:
     assert fetcher is not None
     answer = _read(cluster, broker, request, command.gets)
     leader = broker.leading
-    is_refused = answer.diverging != NOWHERE and not cluster.rules.profile.records_divergence
+    is_refused = answer.diverging != NOWHERE and not cluster.profile_of(broker).records_divergence
     if answer.error_code or is_refused or leader is None:
         _respond(cluster, broker, request, fetcher, answer)
         return
     remote, before = leader.remotes[follower.id], broker.log.high_watermark
-    offset = broker.log.batch_start(command.offset) if cluster.rules.profile.records_batch_start else command.offset
+    offset = (
+        broker.log.batch_start(command.offset) if cluster.profile_of(broker).records_batch_start else command.offset
+    )
     changed = remote.log_end_offset != offset
     remote.fetched(offset, broker.log.log_end_offset, now, request["replica_epoch"])
     leader.maybe_propose_joining(follower.id)
@@ -184,7 +186,7 @@ def _accept(cluster: Cluster, follower: Broker, leader: Broker, answer: Answer) 
     elif answer.error_code == FENCED_LEADER_EPOCH and follower.fetcher:
         follower.fetcher.has_failed = True
     elif answer.error_code == 0 and answer.diverging != NOWHERE:
-        if cluster.rules.profile.heeds_divergence:
+        if cluster.profile_of(follower).heeds_divergence:
             _take(cluster, follower, answer)
         by_epoch(cluster, follower, answer.diverging, "fetch_divergence")
     elif answer.error_code == 0:

@@ -55,7 +55,7 @@ def _make_leader(cluster: Cluster, broker: Broker) -> None:
     if not is_new_epoch and not cluster.rules.profile.kraft:  # a request of the same epoch is skipped
         return
     rules = cluster.rules
-    own = (broker.profile or rules.profile, broker.lag_ms or rules.lag_ms)
+    own = (cluster.profile_of(broker), broker.lag_ms or rules.lag_ms)
     leader = broker.leading or Leader(rules, *own, log, {})
     leader.registrations = dict(rules.registrations)
     leader.set_replicas(set(state.replicas) - {broker.id})

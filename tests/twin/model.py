@@ -113,6 +113,10 @@ class Cluster:
             raise NotNowError(f"broker {broker_id} is not alive")
         return broker
 
+    def profile_of(self, broker: Broker) -> Profile:
+        """What its process plays by."""
+        return broker.profile or self.rules.profile
+
     def leading(self, broker_id: int | None = None) -> tuple[Broker, Leader]:
         """The broker (by default the controller's leader) and what it knows as a leader."""
         broker = self.alive(self.controller.leader if broker_id is None else broker_id)

@@ -26,7 +26,7 @@ OF_BROKERS = (*OF_LEADERS, *OF_SERVERS, *OF_FETCHERS)
 
 
 def rules_of(profile: Profile, broker_id: Column, at_us: Column) -> Column:
-    """Return which rules (int) a broker plays by at a time: their place in `by_broker`, from 1; 0 are the profile's own.
+    """Return which rules (int) a broker plays by at a time: their place in `by_broker`, from 1; 0 are the profile's.
 
     A process has those of its start for as long as it lives: a later line is of the broker's next one.
     """

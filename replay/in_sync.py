@@ -104,7 +104,7 @@ def with_joining(states: DataFrame, slots: int, profile: Profile, least_hw: Colu
     proposes = F.lit(0)
     for i in range(slots):
         proposes = F.when((F.col(N.SLOT) == i) & may_join(i, profile), 1 << i).otherwise(proposes)
-    reached = F.col(C.FETCH_OFFSET) >= F.greatest(F.col(N.RISEN_BEFORE), F.col(N.EPOCH_START), least_hw)
+    reached = F.expr(N.RECORDED_OFFSET) >= F.greatest(F.col(N.RISEN_BEFORE), F.col(N.EPOCH_START), least_hw)
     wish = F.when(is_event(E.FETCH) & reached & (proposes > 0), proposes).when(is_event(N.SHRINK_PROPOSED), 0)
     # The first one since all was settled: of the latest stretch between two settlings the least place.
     entry = F.struct(N.SETTLED, (-F.col(N.PLACE)).alias("place"), wish.alias("wish"))

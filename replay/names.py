@@ -19,6 +19,7 @@ LOCAL_US = "local_us"                 # bigint: width of the interval [event_us,
 RESPONSE_US = "response_us"           # bigint: when the response was built
 RESPONSE_NS = "response_ns"           # bigint: place in the leadership at which the fetcher took it; NULL it was told nothing
 HEARD_NS = "heard_ns"                 # bigint: the same of the fetcher's response before, in the leadership
+RECORDED_OFFSET = "least(fetch_offset, last_offset + 1)"  # SQL: what the leader records of a fetch: below its offset where that lies within a batch
 NEXT_FETCH_US = "next_fetch_us"       # bigint: when the same replica fetched next; NULL not again from this leadership
 LOADED_US = "loaded_us"               # array<bigint>: when the fetching replica's process (re)started, by its own clock
 NEXT_ROLE = "next_role"               # struct<epoch,us,leo,leads,lacks_hw>: the role the fetcher took next, in a later epoch; NULL none told

@@ -88,7 +88,7 @@ RULES = (
     Rule(E.APPEND,        Of.PARTITION,   C.LOG_END_OFFSET,   "last_offset + 1",       "LEO is the next offset", "P:1365 appendRecordsToLeader"),
     Rule(E.FETCH,         Of.PARTITION,   C.LOG_END_OFFSET,   "last_offset + 1",       "an accepted fetch lies within the log: it proves an append that no line tells of", "P:1331 fetchRecords (else OFFSET_OUT_OF_RANGE)"),
     Rule(N.SHRINK_PROPOSED, Of.PARTITION, C.LOG_END_OFFSET,   "last_offset + 1",       "its line states the LEO: it proves an append that no line tells of", "Partition.maybeShrinkIsr"),
-    Rule(E.FETCH,         Of.FETCHER,     C.REMOTE_LEO,       C.FETCH_OFFSET,          "a follower asks for its own LEO; it may be lower than before", "R:93 updateFetchStateOrThrow"),
+    Rule(E.FETCH,         Of.FETCHER,     C.REMOTE_LEO,       N.RECORDED_OFFSET,       "a follower asks for its own LEO; it may be lower than before, and is from within a batch that batch's offset (4.0)", "R:93 updateFetchStateOrThrow"),
     Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ISR_MASK,         N.NEW_ISR_MASK,          "committed: the controller's answer, or its metadata first", "P:1932 handleAlterPartitionUpdate, P:743 makeLeader"),
     Rule(E.ISR_CHANGE,    Of.PARTITION,   N.ASSIGNED_MASK,    N.NEW_ASSIGNED_MASK,     "a reassignment adds and removes replicas", "P:990 updateAssignmentAndIsr"),
     Rule(E.BECOME_LEADER, Of.UNASSIGNED,  C.REMOTE_LEO,       "-1L",                   "a dropped replica, always by a new epoch, is forgotten; assigned again it starts unknown", "P:990 updateAssignmentAndIsr"),
@@ -103,7 +103,7 @@ RULES = (
 ALWAYS, COMMITS, PROPOSALS, EACH_FETCH = "always", "commits", "proposals", "each fetch"
 EVALUATES_HIGH_WATERMARK = (
     (E.APPEND,          ALWAYS,    "true",                                "P:1379 appendRecordsToLeader"),
-    (E.FETCH,           ALWAYS,    "fetch_offset <> fetcher_leo_before",  "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
+    (E.FETCH,           ALWAYS,    f"{N.RECORDED_OFFSET} <> fetcher_leo_before",  "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
     (E.FETCH,           EACH_FETCH, "true",                               "Partition.updateReplicaLogReadResult, up to 2.3: who was caught up long ago holds the HW no more"),
     (E.BECOME_LEADER,   ALWAYS,    "true",                                "P:822 makeLeader"),
     (E.ISR_CHANGE,      COMMITS,   "true",                                "P:822 makeLeader (newer metadata), P:1959 handleAlterPartitionUpdate; 3.1, KAFKA-13091"),

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from jobs.keeping import keeping
-from replay.findings.incidents import incidents
-from tests.engine import each_by_its_own, landed_from
+from tests.findings_by_story import BELOW, COMMITTED, UNCOMMITTED, findings_by_story, judged
 from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
-
-COMMITTED, UNCOMMITTED = "COMMITTED_RECORDS_LOST", "UNCOMMITTED_RECORDS_LOST"
-BELOW = "TRUNCATED_BELOW_HIGH_WATERMARK"
-JUDGED = (COMMITTED, UNCOMMITTED, BELOW, "LOG_DIVERGENCE")
 
 STORIES = {
     # 2 is elected with all records; long after, 3 is from outside the ISR, and 1 cuts what it had of 2.
@@ -182,23 +175,13 @@ def told() -> Logs:
 def found(spark: SparkSession, rebuilt: Answers) -> Mapping[str, list[Row]]:
     """Every finding by story: all stories are looked through at once."""
     assert [dispute for story in stories() for dispute in story.disputes] == []
-    logs, timelines = told(), rebuilt.frames(told)
-    by_story: dict[str, list[Row]] = defaultdict(list)
-    with keeping() as keep:
-        kept = [keep(rows) for rows in vars(timelines).values()]
-        landed = landed_from(spark, logs.landing)
-        for row in incidents(landed, *kept, each_by_its_own(logs.spoken), keep).collect():
-            by_story[row["topic"]].append(row)
-    return by_story
+    return findings_by_story(spark, told(), rebuilt.frames(told))
 
 
 @pytest.mark.parametrize("story", STORIES)
 def test_what_was_lost_and_cut(story: str, found: Mapping[str, list[Row]]) -> None:
     """Each range once, as bad as it is: by whose records they were, and whether the leader has them."""
-    columns = ("kind", "severity", "leader_epoch", "replica_id", "from_offset", "to_offset")
-    told = [tuple(row[name] for name in columns) for row in found[story] if row["kind"] in JUDGED]
-
-    assert sorted(told) == sorted(FOUND[story])
+    assert judged(found[story]) == sorted(FOUND[story])
 
 
 def evidence(found: Mapping[str, list[Row]], story: str, kind: str, epoch: int) -> str:

@@ -57,7 +57,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
                "a HW is below its log's start"),
     ),
     "a_log_given_up_starts_with_its_hw": (
-        Mutant(responses.hw_of_empty, "is_event(EventType.FETCH) & is_empty", "F.lit(False)", "a new log has no HW"),
+        Mutant(responses.hw_of_empty, "F.when(is_event(EventType.FETCH, N.REFUSED)", "F.when(F.lit(False)", "no HW"),
     ),
     "follower_hw_goes_down": (
         Mutant(own_states._with_what_is_told, ".when(response & taken, hw_taken())", "", "responses bring no HW"),

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.findings.leaders_logs import SPLIT_AT
 from replay.findings.lost_ranges import (
     HAD_UP_TO,
     HIGHEST_HW,
     HIGHEST_HW_HIGH,
     PREVIOUS_EPOCH,
     PREVIOUS_REQUESTS,
-    SPLIT_AT,
     STARTS,
     lost_ranges,
 )

@@ -13,7 +13,8 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings.cutters import SEEN_IN
-from replay.findings.spans import END_LEO, NUMBER, REQUESTS, START_LEO
+from replay.findings.leaders_logs import SPLIT_AT, splits
+from replay.findings.spans import END_LEO, NUMBER, REQUESTS, SPAN, START_LEO
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas.kinds import Method
@@ -23,8 +24,6 @@ PREVIOUS_REQUESTS = "previous_requests"
 """bigint: how many requests to the previous leader are in the capture."""
 HAD_UP_TO = "had_up_to"
 """bigint: exclusive end of what the previous leader's log held."""
-SPLIT_AT = "split_at"
-"""bigint: end of the records the new leader's log and its predecessor's have in common."""
 STARTS = "starts"
 """array<struct<leader_epoch,start_log_end_offset>>: where the logs of earlier leaderships began to grow."""
 HIGHEST_HW, HIGHEST_HW_HIGH = "highest_hw", "highest_hw_high"
@@ -38,7 +37,8 @@ def lost_ranges(led: DataFrame, took_part: DataFrame, truncations: DataFrame) ->
 
     `led` is `spans.spans`, `took_part` `contacts.contacts`, `truncations` have `cutters.SEEN_IN`.
     """
-    return _with_end(_with_split(_with_previous(led), took_part), truncations)
+    split = _with_previous(led).join(splits(led, took_part), [*map(str, SPAN)])
+    return _with_end(split, truncations)
 
 
 def _with_previous(led: DataFrame) -> DataFrame:
@@ -73,28 +73,6 @@ def _with_previous(led: DataFrame) -> DataFrame:
             "previous_log_start": F.col("had")[C.LOG_START_OFFSET],
         }
     ).drop("had", _TOLD)
-
-
-def _with_split(led: DataFrame, took_part: DataFrame) -> DataFrame:
-    """Return the leaderships with `split_at`.
-
-    A leader that took part in the epoch before holds a prefix of that log: they part at its LEO. One that was away
-    since an older epoch holds that epoch's tail in place of what later leaders appended (an unclean election): they
-    part where the first epoch it missed began, if its log was as long already when it went away.
-    """
-    seen = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), F.col(C.LOG_END_OFFSET).alias("leo"))
-    away = took_part.groupBy(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(C.LEADER_ID)).agg(
-        F.sort_array(F.collect_list(seen)).alias("seen")
-    )
-    earlier = F.filter("seen", lambda it: it["epoch"] < F.col(C.LEADER_EPOCH))
-    known = led.join(away, C.on_partition(C.LEADER_ID), "left").withColumn(
-        "last_seen", F.get(earlier, F.size(earlier) - 1)
-    )
-    missed = F.filter(STARTS, lambda it: it[C.LEADER_EPOCH] > F.col("last_seen.epoch"))
-    missed_from = F.array_min(F.transform(missed, lambda it: it[START_LEO]))
-    has_old_tail = (F.col(NUMBER) == 1) & (F.col("last_seen.leo") >= F.col(START_LEO))
-    parted = F.when(has_old_tail, F.least(F.col(START_LEO), missed_from)).otherwise(F.col(START_LEO))
-    return known.withColumn(SPLIT_AT, parted)
 
 
 def _with_end(split: DataFrame, truncations: DataFrame) -> DataFrame:

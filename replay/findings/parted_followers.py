@@ -13,7 +13,8 @@ from pyspark.sql import functions as F
 from replay.findings.contacts import ASKED_FROM, LEADS, OWN_HW
 from replay.findings.differing import with_differing
 from replay.findings.finding import finding, text
-from replay.findings.lost_ranges import PREVIOUS_EPOCH, PREVIOUS_LEADER, SPLIT_AT
+from replay.findings.leaders_logs import SPLIT_AT
+from replay.findings.lost_ranges import PREVIOUS_EPOCH, PREVIOUS_LEADER
 from replay.findings.spans import END_LEO, SPAN, START_LEO
 from replay.profile import Profile, Truncation
 from schemas import columns as C

@@ -8,7 +8,8 @@ from pyspark.sql import functions as F
 from replay.findings.contacts import LEADS
 from replay.findings.differing import with_differing
 from replay.findings.finding import finding, text
-from replay.findings.lost_ranges import HAD_UP_TO, PREVIOUS_EPOCH, PREVIOUS_LEADER, SPLIT_AT
+from replay.findings.leaders_logs import SPLIT_AT
+from replay.findings.lost_ranges import HAD_UP_TO, PREVIOUS_EPOCH, PREVIOUS_LEADER
 from replay.findings.spans import END_LEO, SPAN
 from schemas import columns as C
 from schemas.kinds import IncidentKind, Severity

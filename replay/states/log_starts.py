@@ -36,26 +36,40 @@ LAST_LOG_START = "last_log_start_offset"
 """bigint: the last one of the leadership that is told, by whatever; NULL if none is."""
 OF_FOLLOWERS = "log_starts_of_followers"
 """array<bigint>: by slot, the last that a replica's fetches state of its own log, or that it was told; NULL if none."""
-LOG_STARTS = {FIRST_LOG_START: "bigint", LAST_LOG_START: "bigint", OF_FOLLOWERS: "array<bigint>"}
+ASKED_WITH = "log_starts_asked_with"
+"""array<bigint>: by slot, the highest that its fetches state: whether it took what it was told last, nothing tells."""
+LOG_STARTS = {
+    FIRST_LOG_START: "bigint", LAST_LOG_START: "bigint", OF_FOLLOWERS: "array<bigint>", ASKED_WITH: "array<bigint>",
+}  # fmt: skip
 
 
 def with_told_log_start(begun: DataFrame, statements: DataFrame) -> DataFrame:
     """Return the leaderships with what is `TOLD_BEFORE`; all times are of the leader's own clock."""
-    is_cut = is_of(S.TRUNCATED_TO)
-    told = statements.where(is_of(S.LOG_START_MOVED, S.LOADED_LOG_START, S.TRUNCATED_FULLY_AT) | is_cut).select(
+    is_cut, is_deleted = is_of(S.TRUNCATED_TO), is_of(S.LOG_DELETED)
+    is_begun = is_of(S.TRUNCATED_FULLY_AT) | is_deleted
+    # One that is deleted, for its broker is no replica any more, begins at 0 when it is one again.
+    at = F.when(is_deleted, F.lit(0)).otherwise(F.col(C.OFFSET))
+    told = statements.where(is_of(S.LOG_START_MOVED, S.LOADED_LOG_START) | is_begun | is_cut).select(
         *C.PARTITION_KEY,
         F.col(C.BROKER_ID).alias(C.LEADER_ID),
         F.unix_micros(C.EVENT_TIME).alias(START_US),
         F.col(C.SOURCE_LINE),
-        F.when(~is_cut, F.col(C.OFFSET)).alias(TOLD_LOG_START),
+        F.when(~is_cut, at).alias(TOLD_LOG_START),
         F.when(is_cut, F.col(C.OFFSET)).otherwise(BEYOND).alias(CUT_TO),
-        F.when(is_of(S.TRUNCATED_FULLY_AT), F.col(C.OFFSET)).alias(GIVEN_UP_AT),
+        F.when(is_begun, at).alias(GIVEN_UP_AT),
+        F.when(is_cut, F.col(C.OFFSET)).alias("cut_at"),
     )
-    of_replica = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID)
-    so_far = of_replica.orderBy(START_US, F.col(C.LEADER_EPOCH).isNotNull(), C.SOURCE_LINE).rowsBetween(FIRST, NOW)
+    in_order = (START_US, F.col(C.LEADER_EPOCH).isNotNull(), C.SOURCE_LINE)
+    so_far = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID).orderBy(*in_order).rowsBetween(FIRST, NOW)
     both = begun.unionByName(told, allowMissingColumns=True)
-    known = both.withColumns({name: carried(F.col(name), so_far) for name in TOLD_BEFORE})
-    return known.where(F.col(C.LEADER_EPOCH).isNotNull()).drop(C.SOURCE_LINE)
+    # Cut since to less than that, it has what was appended there later.
+    since = F.count(GIVEN_UP_AT).over(so_far)
+    known = both.withColumn("times", since).withColumns({name: carried(F.col(name), so_far) for name in TOLD_BEFORE})
+    of_log = Window.partitionBy(*C.PARTITION_KEY, C.LEADER_ID, "times").orderBy(*in_order).rowsBetween(FIRST, NOW)
+    kept = F.least(GIVEN_UP_AT, F.min("cut_at").over(of_log))
+    given_up = F.when(F.col(GIVEN_UP_AT).isNotNull(), kept)
+    led = known.withColumn(GIVEN_UP_AT, given_up).where(F.col(C.LEADER_EPOCH).isNotNull())
+    return led.drop(C.SOURCE_LINE, "cut_at", "times")
 
 
 def log_starts(slots: int) -> list[Column]:
@@ -65,9 +79,12 @@ def log_starts(slots: int) -> list[Column]:
     """
     known = F.when(F.col(C.LOG_START_OFFSET) >= 0, F.col(C.LOG_START_OFFSET))
     first, moved = F.min(known), F.min(F.when(is_event(EventType.LOG_START), known))
-    stated = F.greatest(N.OWN_LOG_START, F.when(is_event(N.RESPONSE), known))
-    of_followers = F.array(*[F.max(F.when(F.col(N.SLOT) == i, stated)) for i in range(slots)])
-    aggregates = (F.when(first < F.coalesce(moved, first + 1), first), F.max(known), of_followers)
+    told = F.when(is_event(N.RESPONSE) & F.col(N.IS_TAKEN), known)
+    own = [F.when(F.col(N.SLOT) == i, F.greatest(N.OWN_LOG_START, told)) for i in range(slots)]
+    # A log that is cut may start below where it had: the last one counts.
+    last = F.array(*[F.max_by(each, F.when(each.isNotNull(), F.col(C.EVENT_SEQ))) for each in own])
+    asked = F.array(*[F.max(F.when(F.col(N.SLOT) == i, F.col(N.OWN_LOG_START))) for i in range(slots)])
+    aggregates = (F.when(first < F.coalesce(moved, first + 1), first), F.max(known), last, asked)
     return [of.cast(kind).alias(name) for of, (name, kind) in zip(aggregates, LOG_STARTS.items(), strict=True)]
 
 

@@ -29,6 +29,8 @@ TOLD_LSO, IS_FLOOR = "told_lso", "is_floor"
 """bigint: the LSO that a leader told with a HW (`told_stable`); bool: it was the log start, and may be below it."""
 TOLD = (REACH, TOLD_LSO, IS_FLOOR)
 _PART, _PIECE = "part", "piece"
+_ENDS_AT = "ends_at"
+"""bigint: last offset of a batch; all of a piece are on the same side of wherever a log began again."""
 _OF_PIECE = (N.PARTITION_NUMBER, WRITER, _PIECE, C.PRODUCER_ID)
 _IS_EVENT = "is_event"
 _SAID, _ABOVE, _BELOW = "said", "said_above", "said_below"
@@ -49,8 +51,9 @@ def transactions(
     """
     written = _with_piece(_written(produced, begun, assigned), lineage)
     parts = _parts(unfinished(written, lineage, _OF_PIECE) if is_tail else written)
-    begins = F.coalesce(FIRST_OFFSET, _MARKER)
-    is_held = (begins < F.col(UNTIL)) & (begins >= F.coalesce(GIVEN_UP_AT, F.lit(0)))
+    # Of a log that begins within a batch the whole batch is in it: it was fetched from there.
+    is_kept = F.col(_ENDS_AT) >= F.coalesce(GIVEN_UP_AT, F.lit(0))
+    is_held = (F.coalesce(FIRST_OFFSET, _MARKER) < F.col(UNTIL)) & is_kept
     held = parts.join(lineage, [N.PARTITION_NUMBER, WRITER]).where(is_held)
     marker = F.when(F.col(_MARKER) < F.col(UNTIL), F.col(_MARKER))
     # What was over below the HW before it began holds nothing: but for that, each log would hold all of its parent's.
@@ -85,14 +88,15 @@ def _written(produced: DataFrame, begun: DataFrame, assigned: DataFrame) -> Data
         F.when(is_told, F.col(C.PRODUCER_ID)).otherwise(UNKNOWN_OFFSET).alias(C.PRODUCER_ID),
         F.when(~F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)).alias(FIRST_OFFSET),
         F.when(F.col(C.IS_CONTROL), F.col(C.BASE_OFFSET)).alias(_MARKER),
+        F.greatest(C.BASE_OFFSET, C.LAST_OFFSET).alias(_ENDS_AT),
     )
 
 
 def _with_piece(written: DataFrame, lineage: DataFrame) -> DataFrame:
-    """Return the batches with `piece`: how many logs were given up and began again at or below them."""
+    """Return the batches with `piece`: how many logs were given up and began again within or below them."""
     begun = lineage.groupBy(N.PARTITION_NUMBER).agg(F.collect_set(GIVEN_UP_AT).alias("begun"))
     placed = written.join(F.broadcast(begun), N.PARTITION_NUMBER)
-    below = F.size(F.filter("begun", lambda since: since <= F.coalesce(FIRST_OFFSET, _MARKER)))
+    below = F.size(F.filter("begun", lambda since: since <= F.col(_ENDS_AT)))
     return placed.withColumn(_PIECE, F.when(F.size("begun") == 0, 0).otherwise(below)).drop("begun")
 
 
@@ -109,9 +113,9 @@ def _counted(rows: DataFrame, of: tuple[str, ...]) -> DataFrame:
 
 
 def _ends(counted: DataFrame, of: tuple[str, ...]) -> DataFrame:
-    """One row per transaction: where it begins, and its marker; NULL where it is not there."""
+    """One row per transaction: where it begins, and its marker; NULL where it is not there. And an end of a batch."""
     first, marker = F.min(FIRST_OFFSET).alias(FIRST_OFFSET), F.max(_MARKER).alias(_MARKER)
-    return counted.groupBy(*of, _PART).agg(first, marker)
+    return counted.groupBy(*of, _PART).agg(first, marker, F.min(_ENDS_AT).alias(_ENDS_AT))
 
 
 def with_last_stable_offset(known: DataFrame, of_logs: DataFrame, told: DataFrame | None = None) -> DataFrame:

@@ -7,12 +7,13 @@ from pyspark.sql import functions as F
 
 from replay.partitions import of_partitions
 from replay.statements import ROLE_LEOS, is_of
-from replay.states.highest_before import BY_EPOCH, highest_by_epoch, highest_where, is_earlier
+from replay.states.highest_before import BY_EPOCH, HIGHEST, highest_where, is_earlier
 from replay.windows import FIRST, carried
 from schemas import columns as C
 from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import Method, Role, StatementKind
 
+_CUT_AT, _BY_THEN = "cut_at", "by_then"
 SAID_METHOD = "said_method"
 """string: how the replica's fetcher says it cuts; NULL where that is as the protocol has it."""
 _TOLD = {
@@ -25,17 +26,34 @@ _TOLD = {
 def stated_cuts(statements: DataFrame, states: DataFrame) -> DataFrame:
     """One row per line: the replica, its epoch and time, where to, and what was known before: -1 what is unknown.
 
-    `states` is `replica_rows.replica_states` with its partitions' keys: they tell the highest HW of earlier epochs.
+    `states` is `replica_rows.replica_states` with its partitions' keys: they tell the highest HW of earlier epochs, and
+    that to which the cut's own had come at the time of the line.
     """
     said = _said(statements)
     of_leaders = of_partitions(states.where(F.col(C.ROLE) == Role.LEADER.value), said)
-    reached = F.broadcast(highest_by_epoch(of_leaders, C.HIGH_WATERMARK))
-    highest = highest_where(lambda it: is_earlier(it, has_own_epoch=False))
-    return (
-        said.join(reached, C.on_partition(), "left")
-        .withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, F.coalesce(highest, F.lit(UNKNOWN_OFFSET)))
-        .drop(BY_EPOCH)
+    earlier = highest_where(lambda it: is_earlier(it, has_own_epoch=False))
+    own = F.filter(
+        BY_EPOCH, lambda it: (it[C.LEADER_EPOCH] == F.col(C.LEADER_EPOCH)) & (it[_CUT_AT] == F.col(C.EVENT_TIME))
     )
+    highest = F.greatest(earlier, F.array_max(F.transform(own, lambda it: it[_BY_THEN])), F.lit(UNKNOWN_OFFSET))
+    known = said.join(F.broadcast(_reached(of_leaders, said)), C.on_partition(), "left")
+    return known.withColumn(C.PARTITION_HIGH_WATERMARK_BEFORE, highest).drop(BY_EPOCH)
+
+
+def _reached(of_leaders: DataFrame, said: DataFrame) -> DataFrame:
+    """One row per partition: the highest HW of each leader epoch, `highest_by_epoch`, and by each cut in it.
+
+    In one look at the leaders' states, for they are many.
+    """
+    of_epoch = C.on_partition(C.LEADER_EPOCH)
+    times = said.groupBy(*of_epoch).agg(F.collect_set(C.EVENT_TIME).alias("times"))
+    at_cuts = of_leaders.join(F.broadcast(times), of_epoch, "left").withColumn(_CUT_AT, F.explode_outer("times"))
+    by_then = F.when(F.col(C.VALID_FROM) <= F.col(_CUT_AT), F.col(C.HIGH_WATERMARK))
+    highest = at_cuts.groupBy(*of_epoch, _CUT_AT).agg(
+        F.max(C.HIGH_WATERMARK).alias(HIGHEST), F.max(by_then).alias(_BY_THEN)
+    )
+    each = F.collect_list(F.struct(C.LEADER_EPOCH, _CUT_AT, HIGHEST, _BY_THEN))
+    return highest.groupBy(*C.PARTITION_KEY).agg(each.alias(BY_EPOCH))
 
 
 def _said(statements: DataFrame) -> DataFrame:

@@ -22,7 +22,6 @@ from schemas.kinds import Method, Role, StatementKind
 
 _IS_LOSS, _IS_GROWTH = "is_loss", "is_growth"
 _REPLICA = C.REPLICA_KEY
-_CUT = (C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE)
 
 
 def truncations(
@@ -51,8 +50,9 @@ def truncations(
 
     rows = both.select(
         *_REPLICA, C.TO_OFFSET,
-        *[either("rebuilt", "stated", c) for c in (C.CAPTURE_ID, *_CUT)],
-        *[either("stated", "rebuilt", c) for c in (C.LEADER_EPOCH, C.EVENT_TIME)],
+        *[either("rebuilt", "stated", c) for c in (C.CAPTURE_ID, C.FROM_OFFSET, C.HIGH_WATERMARK_BEFORE)],
+        # The line is of the moment; the fetch that shows the cut may be long after it.
+        *[either("stated", "rebuilt", c) for c in (C.LEADER_EPOCH, C.EVENT_TIME, C.PARTITION_HIGH_WATERMARK_BEFORE)],
         F.when(by_restart, Method.RESTART.value)
         .otherwise(F.coalesce(SAID_METHOD, F.lit(profile.truncation)))
         .alias(C.METHOD),

@@ -92,10 +92,10 @@ def _if_next_came_first(slots: int, profile: Profile) -> Column:
         may_rise = holders.isNotNull()
     else:
         holders, may_rise = _waited_for(), allows(profile)
-    held = []
+    held, recorded = [], F.least(then[C.FETCH_OFFSET], then[C.LAST_OFFSET] + 1)
     for i in range(slots):
         before = was[slot_column(C.REMOTE_LEO, i)]
-        remote = F.when(fetched & (then[N.SLOT] == i), then[C.FETCH_OFFSET]).otherwise(before)
+        remote = F.when(fetched & (then[N.SLOT] == i), recorded).otherwise(before)
         held.append(F.when(in_mask(holders, i), remote).otherwise(leo))
     return F.when(may_rise, F.least(leo, *held))
 

@@ -99,7 +99,8 @@ FOUND = {
     },
     "likewise_in_clean_elections": {
         (UNCOMMITTED, "warning", 1, 2, 1, 7), (UNCOMMITTED, "warning", 2, 1, 1, 5),
-        (UNCOMMITTED, "warning", 3, 3, 1, 8), (DIVERGED, "warning", 1, 1, 1, 5), (DIVERGED, "warning", 2, 2, 1, 5), (DIVERGED, "warning", 3, 1, 1, 6),
+        (UNCOMMITTED, "warning", 3, 3, 1, 8),
+        (DIVERGED, "warning", 1, 1, 1, 5), (DIVERGED, "warning", 2, 2, 1, 5), (DIVERGED, "warning", 3, 1, 1, 6),
     },
     "a_log_that_is_the_same": {(COMMITTED, "critical", 1, 3, 0, 4)},
     "a_cut_before_the_hw_rose": {(UNCOMMITTED, "warning", 1, 3, 0, 4)},

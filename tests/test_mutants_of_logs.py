@@ -12,9 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 
 from replay import in_sync
-from replay.events import responses, told_by_roles
+from replay.events import batch_starts, responses, told_by_roles
 from replay.order import throughout
-from replay.states import lineage, own_states, stable, stated_cuts
+from replay.states import lineage, log_starts, own_states, stable, start_fold, stated_cuts
 from tests.mutants import Mutant
 from tests.story import SCENARIOS, Story, load
 from tests.told import Told, cuts_not_made, disputes, retold
@@ -24,14 +24,15 @@ pytestmark = [pytest.mark.spark, pytest.mark.long]
 
 MUTANTS: dict[str, tuple[Mutant, ...]] = {
     "a_log_given_up_knows_no_transaction_below": (
-        Mutant(stable.transactions, " & (begins >= F.coalesce(GIVEN_UP_AT, F.lit(0)))", "", "a new log is the old one"),
+        Mutant(stable.transactions, "< F.col(UNTIL)) & is_kept", "< F.col(UNTIL))", "a new log is the old one"),
     ),
     "a_log_given_up_has_the_rest_of_a_transaction": (
         Mutant(stable._with_piece, 'F.when(F.size("begun") == 0, 0).otherwise(below)', "F.lit(0)",
                "a transaction is all there or not at all"),
     ),
     "lso_of_a_transaction_that_was_lost_later": (
-        Mutant(stable.transactions, "(begins < F.col(UNTIL)) & ", "", "what was lost later is in every log"),
+        Mutant(stable.transactions, "(F.coalesce(FIRST_OFFSET, _MARKER) < F.col(UNTIL)) & ", "",
+               "what was lost later is in every log"),
     ),
     "lso_of_a_marker_that_was_lost_later": (
         Mutant(stable.transactions, "F.when(F.col(_MARKER) < F.col(UNTIL), F.col(_MARKER))", "F.col(_MARKER)",
@@ -59,12 +60,23 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     "a_log_given_up_starts_with_its_hw": (
         Mutant(responses.hw_of_empty, "F.when(is_event(EventType.FETCH, N.REFUSED)", "F.when(F.lit(False)", "no HW"),
     ),
+    "an_answer_that_was_dropped_moves_no_log_start": (
+        Mutant(start_fold.start_of, 'F.when(stated < own["log_start"], ', "F.when(F.lit(False), ",
+               "what a follower was told it took"),
+    ),
+    "a_deleted_log_begins_at_0_again": (
+        Mutant(log_starts.with_told_log_start, "is_of(S.TRUNCATED_FULLY_AT) | is_deleted",
+               "is_of(S.TRUNCATED_FULLY_AT)", "a new log starts where the old one did"),
+    ),
+    "a_batch_that_was_cut_holds_no_log_start": (
+        Mutant(batch_starts.batch_starts, 'of_epoch, "left")', "of_epoch)", "a batch that was cut is there"),
+    ),
+    "a_log_begun_within_a_batch_of_a_transaction_has_all_of_it": (
+        Mutant(stable._written, "F.greatest(C.BASE_OFFSET, C.LAST_OFFSET)", "F.col(C.BASE_OFFSET)",
+               "a log has nothing of a batch it begins within"),
+    ),
     "follower_hw_goes_down": (
         Mutant(own_states._with_what_is_told, ".when(response & taken, hw_taken())", "", "responses bring no HW"),
-    ),
-    "a_dropped_replica_is_forgotten": (
-        Mutant(own_states._with_what_is_told, "F.coalesce(F.bitwise_not(N.NEW_ASSIGNED_MASK), F.lit(0))", "F.lit(0)",
-               "a replica that was dropped keeps its log"),
     ),
     "a_witness_of_the_smaller_isr": (
         Mutant(throughout.throughout, "F.when(left, mask.bitwiseAND(~(1 << i)))", "F.when(F.lit(False), mask)",

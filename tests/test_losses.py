@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from replay.findings import losses, lost_ranges
+from replay.findings import leaders_logs, losses, lost_ranges
 from replay.findings.silent_epochs import silent_epochs
 from schemas import tables as T
 from tests.checked_rows import Given, at, became_leader, event, state
@@ -86,15 +86,17 @@ FOUND: Findings = {
 }
 """Class, epoch of the leader that has not the records, and range; nothing of the others."""
 
-PREVIOUS, SPLIT, END = lost_ranges._with_previous, lost_ranges._with_split, lost_ranges._with_end
+PREVIOUS, BEGUN, END = lost_ranges._with_previous, leaders_logs._begun, lost_ranges._with_end
 MUTANTS = (
-    Mutant(PREVIOUS, ".where(F.col(START_LEO).isNotNull())", "", "a leader of whose log nothing is told has none"),
     Mutant(PREVIOUS, "F.when(F.col(C.HIGH_WATERMARK) < 0", "F.when(F.col(C.HIGH_WATERMARK) <= 0",
            "a HW of 0 is none"),
-    Mutant(SPLIT, "F.array_min(F.transform(missed", "F.array_max(F.transform(missed",
-           "the last epoch it missed counts"),
-    Mutant(SPLIT, "(F.col(NUMBER) == 1) & ", "", "a leader that restarts was away"),
-    Mutant(SPLIT, ' & (F.col("last_seen.leo") >= F.col(START_LEO))', "", "who was away has never fetched since"),
+    Mutant(BEGUN, "F.array_min(F.transform(differ", "F.array_max(F.transform(differ",
+           "the last epoch in which they differ counts"),
+    Mutant(BEGUN, "F.concat(F.array_except(log, theirs), F.array_except(theirs, log))", "F.array_except(log, theirs)",
+           "what the predecessor alone had parts nothing"),
+    Mutant(BEGUN, "F.when(it[NUMBER] > 1, it[C.LEADER_EPOCH]).when(is_old", "F.when(is_old",
+           "a leader that restarts was away"),
+    Mutant(BEGUN, 'followed["leo"] >= start', 'followed["leo"].isNotNull()', "who was away has never fetched since"),
     Mutant(END, " & (it[C.TO_OFFSET] <= F.col(SPLIT_AT))", "", "what it cut beyond had been lost"),
     Mutant(END, '(it["epoch"] >= F.col(C.LEADER_EPOCH))\n', "F.lit(True)\n", "what it cut long before had been lost"),
     Mutant(END, ' & (F.col(f"cut.{C.TO_OFFSET}") == F.col(SPLIT_AT))', "", "a cut to less has removed one more"),

@@ -61,7 +61,7 @@ def _with_previous(led: DataFrame) -> DataFrame:
             HIGHEST_HW: F.max(C.HIGH_WATERMARK).over(before),
             HIGHEST_HW_HIGH: F.max(F.coalesce(highest, C.HIGH_WATERMARK_HIGH)).over(before),
         }
-    ).where(F.col(START_LEO).isNotNull())
+    )
     since = F.filter("had", lambda it: it[_TOLD] == F.col(_TOLD) - 1)
     previous = known.withColumn("had", F.array_max(since)).where(F.col("had").isNotNull())
     return previous.withColumns(

@@ -58,7 +58,7 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
                "a HW is below its log's start"),
     ),
     "a_log_given_up_starts_with_its_hw": (
-        Mutant(responses.hw_of_empty, "F.when(is_event(EventType.FETCH, N.REFUSED)", "F.when(F.lit(False)", "no HW"),
+        Mutant(responses.hw_of_empty, "F.when(~is_event(N.RESPONSE) & is_empty", "F.when(F.lit(False)", "no HW"),
     ),
     "an_answer_that_was_dropped_moves_no_log_start": (
         Mutant(start_fold.start_of, 'F.when(stated < own["log_start"], ', "F.when(F.lit(False), ",

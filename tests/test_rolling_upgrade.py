@@ -82,7 +82,9 @@ def at(second: int) -> datetime:
 
 
 @pytest.mark.spark
-@pytest.mark.parametrize("text", [UPGRADE, LAG_TIMES], ids=["upgrade", "lag_times"])
+@pytest.mark.parametrize(
+    "text", [UPGRADE, pytest.param(LAG_TIMES, marks=pytest.mark.long)], ids=["upgrade", "lag_times"]
+)
 def test_each_leader_plays_by_its_own_rules(spark: SparkSession, text: str) -> None:
     """By what brokers tell of themselves the rebuilt rows are those of the twin, in which each has its own."""
     story = tell("each", text)
@@ -99,6 +101,7 @@ def test_each_leader_plays_by_its_own_rules(spark: SparkSession, text: str) -> N
     ]
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_each_follower_plays_by_its_own_rules(spark: SparkSession) -> None:
     """Since 3.4.1 it cuts its log, and its HW stays as it was: the last that was told would have it at 4."""
@@ -159,6 +162,7 @@ def test_a_release_holds_from_when_its_process_started(spark: SparkSession) -> N
     assert since[True] == int(at(50).timestamp()) * 1_000_000
 
 
+@pytest.mark.long
 @pytest.mark.spark
 def test_under_other_rules_all_leaders_play_by_these(spark: SparkSession) -> None:
     """With the gate of 3.7 from the beginning on the HW would have stood under 1 too, and 2 would know of no more."""

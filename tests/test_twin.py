@@ -82,7 +82,8 @@ def test_last_caught_up_time() -> None:
 def test_the_lag_time_is_inclusive(now: int, high_watermark: int) -> None:
     """A replica outside the ISR holds the HW at exactly the lag time, and not a millisecond longer."""
     rules, remotes = Rules(Profile(), 10_000, 1), {2: Remote(4, 4, 100, 100, 200)}
-    leader = Leader(rules, log_with((0, 6)), {2: Registration(200)}, isr=frozenset({1}), remotes=remotes)
+    own = (rules.profile, rules.lag_ms, log_with((0, 6)), {2: Registration(200)})
+    leader = Leader(rules, *own, isr=frozenset({1}), remotes=remotes)
     leader.log.high_watermark = 4
     leader.try_raise_high_watermark(now)
     assert leader.log.high_watermark == high_watermark

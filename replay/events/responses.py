@@ -69,4 +69,4 @@ def hw_taken() -> Column:
 def hw_of_empty() -> Column:
     """Return the HW that a fetch tells of a log without a record, new or given up: its start is its end; else NULL."""
     is_empty = F.col(C.FETCH_OFFSET) == F.col(N.OWN_LOG_START)
-    return F.when(is_event(EventType.FETCH, N.REFUSED) & is_empty, F.col(C.FETCH_OFFSET))
+    return F.when(~is_event(N.RESPONSE) & is_empty, F.col(C.FETCH_OFFSET))

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from replay import in_sync
 from replay.events import batch_starts, responses, told_by_roles
 from replay.order import throughout
-from replay.states import lineage, log_starts, own_states, stable, start_fold, stated_cuts
+from replay.states import lineage, log_starts, own_states, stable, stated_cuts
 from tests.mutants import Mutant
 from tests.story import SCENARIOS, Story, load
 from tests.told import Told, cuts_not_made, disputes, retold
@@ -59,10 +59,6 @@ MUTANTS: dict[str, tuple[Mutant, ...]] = {
     ),
     "a_log_given_up_starts_with_its_hw": (
         Mutant(responses.hw_of_empty, "F.when(~is_event(N.RESPONSE) & is_empty", "F.when(F.lit(False)", "no HW"),
-    ),
-    "an_answer_that_was_dropped_moves_no_log_start": (
-        Mutant(start_fold.start_of, 'F.when(stated < own["log_start"], ', "F.when(F.lit(False), ",
-               "what a follower was told it took"),
     ),
     "a_deleted_log_begins_at_0_again": (
         Mutant(log_starts.with_told_log_start, "is_of(S.TRUNCATED_FULLY_AT) | is_deleted",

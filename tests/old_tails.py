@@ -1,18 +1,13 @@
-"""What is lost and cut where a leader was away meanwhile, and its predecessor too: by whose records their logs hold."""
+"""Stories of what is lost and cut where a leader was away meanwhile, and its predecessor too.
+
+From where the two leaders' logs part, whoever had led in between; and nothing of a log that is the same.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from tests.incident_ranges import BELOW, COMMITTED, UNCOMMITTED
 
-import pytest
-from pyspark.sql import Row, SparkSession
-
-from tests.findings_by_story import BELOW, COMMITTED, DIVERGED, UNCOMMITTED, findings_by_story, judged
-from tests.rebuilt import Answers, Logs, asked, logs_of
-from tests.story import Story, tell
-
-pytestmark = pytest.mark.spark
-
+DIVERGED = "LOG_DIVERGENCE"
 STORIES = {
     # 2 and 1 part at 2: of the log of 1 [2, 5) is gone as 2 comes back, all of it committed by 1.
     "the_leader_in_between_had_its_own_tail": """
@@ -108,27 +103,3 @@ FOUND = {
         (COMMITTED, "critical", 0, 1, 4, 8), (BELOW, "critical", 0, 1, 4, 8), (BELOW, "critical", 0, 2, 4, 8),
     },
 }  # fmt: skip
-
-
-def stories() -> list[Story]:
-    """As they are told."""
-    return [tell(name, text) for name, text in STORIES.items()]
-
-
-@asked
-def told() -> Logs:
-    """Their logs."""
-    return logs_of(stories(), 3)
-
-
-@pytest.fixture(scope="module")
-def found(spark: SparkSession, rebuilt: Answers) -> Mapping[str, list[Row]]:
-    """Every finding by story."""
-    assert [dispute for story in stories() for dispute in story.disputes] == []
-    return findings_by_story(spark, told(), rebuilt.frames(told))
-
-
-@pytest.mark.parametrize("story", STORIES)
-def test_what_was_lost_and_cut(story: str, found: Mapping[str, list[Row]]) -> None:
-    """From where the two leaders' logs part, whoever had led in between; and nothing of a log that is the same."""
-    assert judged(found[story]) == sorted(FOUND[story])

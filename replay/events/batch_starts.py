@@ -46,12 +46,12 @@ def batch_starts(statements: DataFrame, produced: DataFrame) -> DataFrame:
     """
     moved = statements.where(F.col(C.KIND) == StatementKind.LOG_START_MOVED.value)
     starts = moved.select(*C.PARTITION_KEY, C.OFFSET).distinct()
-    of_moved = of_partitions(produced.where(F.col(C.BASE_OFFSET) >= 0), starts)
+    batches = produced.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.BASE_OFFSET, C.LAST_OFFSET)
+    of_moved = of_partitions(batches.where(F.col(C.BASE_OFFSET) >= 0), starts)
     firsts = of_moved.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.min(C.BASE_OFFSET).alias("first"))
     begun = firsts.join(F.broadcast(starts), C.on_partition()).where(F.col("first") <= F.col(C.OFFSET))
-    batches = produced.select(*C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_TIME, C.BASE_OFFSET, C.LAST_OFFSET)
     inside = F.col(C.OFFSET).between(F.col(C.BASE_OFFSET), F.col(C.LAST_OFFSET))
-    within = batches.join(F.broadcast(starts), C.on_partition()).where(inside)
+    within = of_moved.join(F.broadcast(starts), C.on_partition()).where(inside)
     of_epoch = C.on_partition(C.OFFSET, C.LEADER_EPOCH)
     held = within.groupBy(*of_epoch).agg(
         F.max_by(C.BASE_OFFSET, F.struct(C.EVENT_TIME, C.BASE_OFFSET)).alias(BATCH_START)

@@ -36,11 +36,7 @@ LAST_LOG_START = "last_log_start_offset"
 """bigint: the last one of the leadership that is told, by whatever; NULL if none is."""
 OF_FOLLOWERS = "log_starts_of_followers"
 """array<bigint>: by slot, the last that a replica's fetches state of its own log, or that it was told; NULL if none."""
-ASKED_WITH = "log_starts_asked_with"
-"""array<bigint>: by slot, the highest that its fetches state: whether it took what it was told last, nothing tells."""
-LOG_STARTS = {
-    FIRST_LOG_START: "bigint", LAST_LOG_START: "bigint", OF_FOLLOWERS: "array<bigint>", ASKED_WITH: "array<bigint>",
-}  # fmt: skip
+LOG_STARTS = {FIRST_LOG_START: "bigint", LAST_LOG_START: "bigint", OF_FOLLOWERS: "array<bigint>"}
 
 
 def with_told_log_start(begun: DataFrame, statements: DataFrame) -> DataFrame:
@@ -83,8 +79,7 @@ def log_starts(slots: int) -> list[Column]:
     own = [F.when(F.col(N.SLOT) == i, F.greatest(N.OWN_LOG_START, told)) for i in range(slots)]
     # A log that is cut may start below where it had: the last one counts.
     last = F.array(*[F.max_by(each, F.when(each.isNotNull(), F.col(C.EVENT_SEQ))) for each in own])
-    asked = F.array(*[F.max(F.when(F.col(N.SLOT) == i, F.col(N.OWN_LOG_START))) for i in range(slots)])
-    aggregates = (F.when(first < F.coalesce(moved, first + 1), first), F.max(known), last, asked)
+    aggregates = (F.when(first < F.coalesce(moved, first + 1), first), F.max(known), last)
     return [of.cast(kind).alias(name) for of, (name, kind) in zip(aggregates, LOG_STARTS.items(), strict=True)]
 
 

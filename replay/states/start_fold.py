@@ -11,14 +11,14 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.events.leaderships import LOADED_AT_US, LOADED_HW, START_US, STATED_HW
-from replay.states.log_starts import ASKED_WITH, LAST_LOG_START, OF_FOLLOWERS, log_start_before
+from replay.states.log_starts import LAST_LOG_START, OF_FOLLOWERS, log_start_before
 from replay.states.settled import SETTLED_HW, SETTLED_IS_STATED, SETTLED_LOG_START
 from schemas.columns import UNKNOWN_OFFSET
 
 ENDED_US, HEARD = "ended_us", "heard"
 """bigint: when a leadership ended; array, by slot: HW and time of the last response that each follower took in it."""
-OWN = "struct<hw:bigint,us:bigint,is_stated:boolean,log_start:bigint,asked_with:bigint>"
-"""What a replica has: its HW, since when, whether that is a broker's word, and where its log starts, or surely does."""
+OWN = "struct<hw:bigint,us:bigint,is_stated:boolean,log_start:bigint>"
+"""What a replica has: its HW, since when, whether that is a broker's word, and where its log starts."""
 START = "struct<hw:bigint,is_stated:boolean,is_reloaded:boolean,log_start:bigint>"
 """What a leadership begins with."""
 
@@ -33,22 +33,19 @@ def next_state(so_far: Column, step: Column) -> Column:
         step[ENDED_US],
         start["is_stated"] & ~F.coalesce(rises, F.lit(True)),
         F.greatest(start["log_start"], step[LAST_LOG_START]),
-        F.greatest(start["log_start"], step[LAST_LOG_START]),
     )
 
     def after(own: Column, slot: Column) -> Column:
         heard = F.get(step[HEARD], slot)
         log_start = F.coalesce(F.get(step[OF_FOLLOWERS], slot), own["log_start"])
-        asked_with = F.coalesce(F.get(step[ASKED_WITH], slot), own["asked_with"])
-        told = _own(heard["hw"], heard["us"], F.lit(False), log_start, asked_with)
+        told = _own(heard["hw"], heard["us"], F.lit(False), log_start)
         is_later = F.coalesce(step[START_US] > own["us"], F.lit(True))
         loaded = F.when(
-            (slot == step[N.SLOT]) & is_later,
-            _own(step[LOADED_HW], step[START_US], F.lit(True), own["log_start"], own["asked_with"]),
+            (slot == step[N.SLOT]) & is_later, _own(step[LOADED_HW], step[START_US], F.lit(True), own["log_start"])
         )
         kept = F.coalesce(loaded, own)
         # Its fetch states where its log starts, whether or not it ever took an answer.
-        asked = _own(kept["hw"], kept["us"], kept["is_stated"], log_start, asked_with)
+        asked = _own(kept["hw"], kept["us"], kept["is_stated"], log_start)
         return F.when(slot == leader, ended).when(heard.isNotNull(), told).otherwise(asked)
 
     return F.struct(
@@ -56,9 +53,8 @@ def next_state(so_far: Column, step: Column) -> Column:
     )
 
 
-def _own(hw: Column, us: Column, is_stated: Column, log_start: Column, asked_with: Column) -> Column:
-    values = {"hw": hw, "us": us, "is_stated": is_stated, "log_start": log_start, "asked_with": asked_with}
-    return F.struct(*[value.alias(name) for name, value in values.items()])
+def _own(hw: Column, us: Column, is_stated: Column, log_start: Column) -> Column:
+    return F.struct(hw.alias("hw"), us.alias("us"), is_stated.alias("is_stated"), log_start.alias("log_start"))
 
 
 def start_of(own: Column, leadership: Column) -> Column:
@@ -75,9 +71,7 @@ def start_of(own: Column, leadership: Column) -> Column:
     begin = leadership[N.EPOCH_START]
     value = F.coalesce(stated, rebuilt, F.when(begin == 0, F.lit(0)), F.lit(UNKNOWN_OFFSET))
     is_rebuilt = ~is_reloaded & (value == carried) & ~own["is_stated"]
-    # No HW is below the log start: what the election's line says speaks against an answer that told of a higher one.
-    own_start = F.when(stated < own["log_start"], own["asked_with"]).otherwise(own["log_start"])
-    log_start = log_start_before(own_start, leadership, begin)
+    log_start = log_start_before(own["log_start"], leadership, begin)
     in_log = F.when(value >= 0, F.greatest(value, log_start)).otherwise(value)
     hw = F.when(begin >= 0, F.least(in_log, begin)).otherwise(in_log).cast("bigint")
     is_stated = F.coalesce(begin != 0, F.lit(True)) & ~F.coalesce(is_rebuilt, F.lit(False))

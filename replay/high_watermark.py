@@ -23,15 +23,19 @@ from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType as E
 
 
-def effective_min_isr() -> Column:
-    """Return min.insync.replicas, at most as many as replicas (P:391 effectiveMinIsr); the default, 1, if unknown."""
+def effective_min_isr(profile: Profile) -> Column:
+    """Return min.insync.replicas, at most as many as replicas (P:391 effectiveMinIsr); the default, 1, if unknown.
+
+    The cap came with the gate (KIP-966, 3.7): before, one replica alone was under a min ISR of two for good.
+    """
     assigned = F.bit_count(F.col(N.ASSIGNED_MASK)).cast("int")
-    return F.when(F.col(C.MIN_ISR) < 0, 1).otherwise(F.least(F.col(C.MIN_ISR), assigned))
+    capped = F.when(F.lit(profile.min_isr_gate), F.least(F.col(C.MIN_ISR), assigned)).otherwise(F.col(C.MIN_ISR))
+    return F.when(F.col(C.MIN_ISR) < 0, 1).otherwise(capped)
 
 
-def is_under_min_isr() -> Column:
+def is_under_min_isr(profile: Profile) -> Column:
     """Return whether the committed ISR is smaller than the effective min ISR (P:382); a pending change counts not."""
-    return F.bit_count(F.col(N.ISR_MASK)).cast("int") < effective_min_isr()
+    return F.bit_count(F.col(N.ISR_MASK)).cast("int") < effective_min_isr(profile)
 
 
 def held_mask(slots: int, profile: Profile) -> Column:
@@ -70,7 +74,7 @@ def smallest_held(slots: int, joining: Column) -> Column:
 
 def allows(profile: Profile) -> Column:
     """Return whether the HW may rise at all: the ISR is known and, from 3.7 on, not under min ISR (P:1153)."""
-    return F.col(N.ISR_MASK).isNotNull() & ~(F.lit(profile.min_isr_gate) & is_under_min_isr())
+    return F.col(N.ISR_MASK).isNotNull() & ~(F.lit(profile.min_isr_gate) & is_under_min_isr(profile))
 
 
 def candidate(slots: int, profile: Profile, joining: Column) -> Column:

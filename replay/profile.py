@@ -30,7 +30,8 @@ class Profile:
     """By which rule a follower cuts its log: to its HW, by its latest leader epoch (KIP-101), or by what its fetch is
     answered (KIP-595)."""
     min_isr_gate: bool | Column = True
-    """The HW stands still while the committed ISR is under the effective min ISR (KIP-966, 3.7; KAFKA-15583)."""
+    """The HW stands still while the committed ISR is under the effective min ISR (KIP-966, 3.7; KAFKA-15583): that
+    is at most as many as there are replicas; before, it is the setting."""
     eligibility: bool | Column = True
     """A caught-up replica outside the ISR holds the HW only if it may join (3.6; KAFKA-15021)."""
     fenced_may_not_join: bool | Column = True

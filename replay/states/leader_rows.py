@@ -97,7 +97,7 @@ def undoubted(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 
 def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """One row per event that the timeline shows, of `schemas.tables.LEADER_TIMELINE`."""
-    joining = F.col(N.JOINING_MASK)
+    joining, by_leaders = F.col(N.JOINING_MASK), of_each_leader(profile)
     with_joining = replicas_of(F.col(N.ISR_MASK).bitwiseOR(joining), slots)
     return T.LEADER_TIMELINE.conform(
         public.withColumns(
@@ -106,8 +106,8 @@ def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
                 C.EVENT_TIME: F.timestamp_micros(F.expr(N.ORDER_US)),
                 C.IS_ISR_INFERRED: F.col(C.IS_ISR_INFERRED) if profile.has_untold_isr else F.lit(False),
                 C.MAXIMAL_ISR: F.when(joining == 0, F.col(C.ISR)).otherwise(with_joining),
-                C.IS_UNDER_MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, is_under_min_isr()),
-                C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr()).otherwise(UNKNOWN_MIN_ISR),
+                C.IS_UNDER_MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, is_under_min_isr(by_leaders)),
+                C.MIN_ISR: F.when(F.col(C.MIN_ISR) >= 0, effective_min_isr(by_leaders)).otherwise(UNKNOWN_MIN_ISR),
                 # Of a leadership whose begin and appends no line tells, the LEO is unknown, and so how far the HW rose.
                 # Where lines name two leaders of an epoch, or a member that is no replica, none is picked silently.
                 C.EXACTNESS: F.when(

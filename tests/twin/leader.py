@@ -80,8 +80,8 @@ class Leader:
 
     @property
     def min_isr(self) -> int:
-        """min.insync.replicas, but never more than there are replicas."""
-        return min(self.rules.min_isr, len(self.remotes) + 1)
+        """min.insync.replicas, but since 3.7 never more than there are replicas."""
+        return min(self.rules.min_isr, len(self.remotes) + 1) if self.profile.min_isr_gate else self.rules.min_isr
 
     @property
     def is_under_min_isr(self) -> bool:

@@ -27,7 +27,7 @@ class Profile:
 
     @property
     def min_isr_gate(self) -> bool:
-        """The HW stands while the committed ISR is below min ISR (KIP-966 part 1)."""
+        """The HW stands while the committed ISR is below min ISR, which replicas cap (KIP-966 part 1)."""
         return _number(self.kafka_version) >= (3, 7)
 
     @property

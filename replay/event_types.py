@@ -8,10 +8,11 @@ from pyspark.sql import functions as F
 from replay import names as N
 from schemas.kinds import EventType
 
+_OF_OTHERS = (N.FENCING, N.REPLICA_RESTART, N.REFUSED)
+"""What happens to others than the leader, or at a broker that does not lead."""
 _TYPES = (
     *[str(one.value) for one in EventType],
-    N.RESPONSE, N.REPLICA_RESTART, N.REJECTION, N.SHRINK_PROPOSED, N.FENCING, N.TOLD, N.SILENCE, N.REFUSED,
-    N.OPEN_APPEND,
+    N.RESPONSE, N.REJECTION, N.SHRINK_PROPOSED, N.TOLD, N.SILENCE, N.OPEN_APPEND, *_OF_OTHERS,
 )  # fmt: skip
 """The tables' own, and those of the engine alone; the number of one is its place."""
 _KINDS: dict[str, tuple[str, ...]] = {EventType.APPEND: (EventType.APPEND, N.OPEN_APPEND)}
@@ -43,3 +44,8 @@ def is_public() -> Column:
 def event_type() -> Column:
     """Return the event's type (string), as `leader_timeline` shows it."""
     return F.get(F.array(*[F.lit(one) for one in _TYPES]), F.col(N.EVENT))
+
+
+def is_of_leader(of: Column | None = None) -> Column:
+    """Return whether the event may change what the leader has; `of` as of `is_event`."""
+    return (F.col(N.EVENT) if of is None else of) < len(_TYPES) - len(_OF_OTHERS)

@@ -10,6 +10,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.event_types import event, is_event
+from replay.events.leaderships import START_US
 from schemas import columns as C
 from schemas.kinds import EventType
 
@@ -18,11 +19,15 @@ def with_refused_apart(ordered: DataFrame) -> DataFrame:
     """Return the events, the fetches that were refused as `REFUSED`: the leader records nothing of them.
 
     Of a refused one that was heeded the response alone is left (`AbstractFetcherThread.processFetchRequest`: up to
-    3.4.0 `processPartitionData` came first, and only then a look at the diverging epoch).
+    3.4.0 `processPartitionData` came first, and only then a look at the diverging epoch). What a process asked that had
+    ended when the leadership began is left out: since then the replica has loaded its log.
     """
     refused = F.coalesce(is_event(EventType.FETCH) & ~F.col("is_accepted"), F.lit(False))
     told = F.when(refused & F.col(N.IS_HEEDED), event(N.RESPONSE)).when(refused, event(N.REFUSED))
-    return ordered.withColumn(N.EVENT, F.coalesce(told, N.EVENT)).drop("is_accepted", N.IS_HEEDED)
+    loaded = F.exists(N.LOADED_US, lambda us: us.between(F.col(N.EVENT_US), F.col(START_US)))
+    is_ended = refused & (F.col(N.EVENT_US) < F.col(START_US)) & F.coalesce(loaded, F.lit(False))
+    of_living = ordered.where(~is_ended)
+    return of_living.withColumn(N.EVENT, F.coalesce(told, N.EVENT)).drop("is_accepted", N.IS_HEEDED)
 
 
 def is_answered() -> Column:

@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import SLOTS, in_mask
-from replay.event_types import is_event, is_event_of
+from replay.event_types import is_event, is_event_of, is_of_leader
 from replay.events.leaderships import LOADED_HW
 from replay.events.responses import hw_of_empty, hw_taken
 from replay.names import slot_column
@@ -33,7 +33,7 @@ nothing tells, until something does."""
 OPEN_HW = "open_hw"
 """struct per slot: the same of its HW, of which its next fetch may tell nothing, but how long its log is."""
 LEADER_CHANGES = "leader_changes"
-"""boolean: the event changes what the leader has."""
+"""boolean: the event may change what the leader has: none that does is left out."""
 _LEO_NOW, _HW_NOW = "leo_now", "hw_now"
 """bigint: what the event tells of the replica whose it is, NULL if nothing."""
 _FORGOTTEN_MASK = "forgotten_mask"
@@ -58,8 +58,10 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
     """Return the events with `own_leo_<slot>`, `own_hw_<slot>`, `open_<slot>`, `open_hw_<slot>`; `leader_changes`."""
     in_order = history(has_returns=profile.has_returns)
     so_far = in_order.rowsBetween(FIRST, NOW)
-    differs = ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))
-    columns: dict[str, Column] = {LEADER_CHANGES: is_event(EventType.BECOME_LEADER) | (differs & ~_comes_before_it())}
+    # An event of another may be from before the leader took its role, or after its process ended.
+    is_after_another = ~is_of_leader(F.lag(N.EVENT).over(in_order))
+    differs = is_after_another | ~F.lag(_NOW).over(in_order).eqNullSafe(F.col(_NOW))
+    columns: dict[str, Column] = {LEADER_CHANGES: is_event(EventType.BECOME_LEADER) | (is_of_leader() & differs)}
 
     for i in range(slots):
         leads, own = F.col(N.LEADER_SLOT) == i, F.col(N.SLOT) == i
@@ -103,12 +105,6 @@ def _open_hw(slot: int, hw: Column, so_far: WindowSpec, profile: Profile) -> Col
     said = F.when(tells, F.struct(may_be.alias("may_be"), F.col(C.RESPONSE_HIGH_WATERMARK).alias("hw")))
     # Of a single cluster the rule is no Column: where nothing is carried, no window is planned for it.
     return said if profile.truncation is Truncation.FETCH_DIVERGENCE else carried(said, so_far)
-
-
-def _comes_before_it() -> Column:
-    """Return whether the event may be from before its leader took the role, as a clock has it: it has no state yet."""
-    is_of_others = is_event(N.FENCING, N.REPLICA_RESTART, N.REFUSED)
-    return is_of_others & F.col(N.ISR_MASK).isNull() & (F.col(C.LOG_END_OFFSET) < 0)
 
 
 def _with_what_is_told(known: DataFrame) -> DataFrame:

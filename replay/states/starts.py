@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from replay import names as N
 from replay.assignment import slot_of
-from replay.event_types import is_event
+from replay.event_types import is_event, is_of_leader
 from replay.events.leaderships import LOADED_AT_US, LOADED_HW, START_US, STATED_HW
 from replay.events.responses import hw_of_empty, hw_taken
 from replay.states.log_starts import GIVEN_UP_AT, LOG_STARTS, TOLD_BEFORE, log_starts
@@ -42,7 +42,7 @@ def last_responses(states: DataFrame, slots: int) -> DataFrame:
         F.max(N.LEADER_SLOT).alias(N.LEADER_SLOT),
         F.max(N.RISEN_TO).alias(N.RISEN_TO),
         F.max(N.EPOCH_START).alias(N.EPOCH_START),
-        F.max(F.expr(N.ORDER_US)).alias(ENDED_US),
+        F.max(F.when(is_of_leader(), F.expr(N.ORDER_US))).alias(ENDED_US),
         F.array(*[last_heard(i, heard) for i in range(slots)]).cast(_HEARD).alias(HEARD),
         *log_starts(slots),
     )

@@ -8,7 +8,7 @@ from expectations.subject import Tables
 from replay.releases import release
 from schemas import columns as C
 from schemas import tables as T
-from sources.broker_settings import KAFKA_VERSION
+from schemas.kinds import KAFKA_VERSION
 
 
 def lowest_version(tables: Tables) -> str | None:

@@ -16,9 +16,8 @@ from replay.releases import profile_for
 from replay.statements import is_of
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
-from schemas.kinds import StatementKind
+from schemas.kinds import KAFKA_VERSION, StatementKind
 from schemas.tables import BROKER_STATEMENTS, SETTINGS
-from sources.broker_settings import KAFKA_VERSION
 
 PROTOCOL = ("metadata.version", "inter.broker.protocol.version")
 LAG_TIME = "replica.lag.time.max.ms"

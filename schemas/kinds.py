@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+KAFKA_VERSION = "kafka.version"
+"""The setting that "Kafka version: …" gives: no setting of Kafka, but as good as one."""
+
 
 class EventType(StrEnum):
     """A step of the protocol at a partition's leader."""

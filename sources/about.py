@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from schemas import columns as C
-from sources.broker_settings import KAFKA_VERSION
+from schemas.kinds import KAFKA_VERSION
 from sources.json_text import object_of
 from sources.outcomes import IGNORED, LANDED, REJECTED
 from sources.source_file import SourceFile

@@ -9,15 +9,13 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
+from schemas.kinds import KAFKA_VERSION
 from sources import outcomes
 from sources.json_lines import BREAK
 from sources.line_parts import BROKER_SETTINGS, CONFIG_HEADER, CONFIG_LINE, TOPIC_SETTINGS
 from sources.line_patterns_of_server_log import SETTINGS_OF_TOPIC
 from sources.log_lines import MESSAGE
 from sources.worded import SETTING, WORDING, number, text
-
-KAFKA_VERSION = "kafka.version"
-"""The setting that "Kafka version: …" gives: no setting of Kafka, but as good as one."""
 
 
 def setting_rows(parsed: DataFrame) -> DataFrame:

@@ -8,7 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from sources.broker_settings import KAFKA_VERSION
+from schemas.kinds import KAFKA_VERSION
 
 
 class Releases(NamedTuple):

@@ -18,7 +18,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from sources.broker_settings import KAFKA_VERSION
+from schemas.kinds import KAFKA_VERSION
 from sources.file_names import FileNames
 from sources.line_parts import BROKER_SETTINGS, TOPIC_SETTINGS
 from sources.metadata_records import FEATURE_NAMES

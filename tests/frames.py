@@ -18,6 +18,11 @@ def rows(spark: SparkSession, table: Table, *given: Mapping[str, Any]) -> DataFr
     return spark.createDataFrame([tuple(row.get(name) for name in schema.names) for row in given], schema)
 
 
+def nothing_else(spark: SparkSession, *tables: Table) -> list[DataFrame]:
+    """These tables without a row: no line tells more than what a test is about."""
+    return [rows(spark, table) for table in tables]
+
+
 def everything_in(frame: DataFrame) -> list[str]:
     """Each row with all its columns, as JSON."""
     return [row[0] for row in frame.select(F.to_json(F.struct("*"))).collect()]

@@ -8,8 +8,8 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemas import columns as C
+from schemas.kinds import KAFKA_VERSION
 from schemas.tables import SETTINGS
-from sources.broker_settings import KAFKA_VERSION
 from sources.fetch_epochs import with_forgotten_epochs
 
 pytestmark = pytest.mark.spark

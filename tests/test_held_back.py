@@ -9,12 +9,16 @@ import pytest
 from replay.findings.held_back import held_back, high_watermark_held
 from replay.findings.stalls import stalled_high_watermarks
 from replay.profile import Profile
+from replay.views.catalog import VIEWS
 from schemas.tables import LEADER_TIMELINE
 from tests.checked_rows import at, event
-from tests.frames import rows
+from tests.frames import nothing_else, rows
+from tests.nothing_told import untold
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+(HELD_OF,) = (view.of for view in VIEWS if view.make is high_watermark_held)
 
 
 @pytest.mark.spark
@@ -25,7 +29,7 @@ def test_a_leader_that_was_killed_holds_nothing_after_the_next_one_begins(spark:
         spark, LEADER_TIMELINE, event(0, 1, 0, 0), event(0, 2, 5, 0, event_type="APPEND"), killed, event(1, 1, 5, 5)
     )
 
-    (stretch,) = held_back(timeline).collect()
+    (stretch,) = held_back(timeline, *untold(spark)).collect()
     assert (stretch["high_watermark"], stretch["log_end_offset"], stretch["lasted_ms"]) == (0, 5, 9_000)
 
 
@@ -44,7 +48,7 @@ def test_what_is_known_between_bounds_is_behind_where_it_surely_is(spark: SparkS
         *[{**row, "topic": "killed"} for row in (event(0, 1, 5, 0), event(0, 2, 5, 0, **killed), event(1, 1, 5, 5))],
     )  # fmt: skip
 
-    found = {row["topic"]: row["lasted_ms"] for row in held_back(timeline).collect()}
+    found = {row["topic"]: row["lasted_ms"] for row in held_back(timeline, *untold(spark)).collect()}
     assert found == {"surely_behind": 2_000, "killed": 10_000}
 
 
@@ -60,7 +64,7 @@ def test_the_end_of_a_killed_process_begins_no_stretch(spark: SparkSession) -> N
         *[{**row, "topic": "started_again"} for row in (*before, kept_its_epoch)],
     )  # fmt: skip
 
-    found = held_back(timeline).collect()
+    found = held_back(timeline, *untold(spark)).collect()
     begun = [(row["topic"], (row["started_at"] - at(0).replace(tzinfo=None)).total_seconds()) for row in found]
     assert (begun, [row["lasted_ms"] for row in found]) == ([("started_again", 33.0)], [0])
 
@@ -72,7 +76,9 @@ def test_what_a_killed_leader_waited_for_ends_with_the_next_one(spark: SparkSess
     end = event(0, 3, 5, 4, event_type="RESTART", replica_id=1, event_time=at(3600), **untold)
     timeline = rows(spark, LEADER_TIMELINE, event(0, 1, 5, 4, **waits), end, event(1, 1, 5, 5))
 
-    assert [row["lasted_ms"] for row in high_watermark_held(timeline).collect()] == [10_000]
+    assert [
+        row["lasted_ms"] for row in high_watermark_held(timeline, *nothing_else(spark, *HELD_OF[1:])).collect()
+    ] == [10_000]
 
 
 @pytest.mark.spark
@@ -86,7 +92,7 @@ def test_a_stall_names_whom_its_evidence_names(spark: SparkSession) -> None:
         *[{**event(0, seq, 5, 0, **two), "replica_id": 3, "topic": "of_two"} for seq in (1, 3)],
     )  # fmt: skip
 
-    found = stalled_high_watermarks(timeline, Profile()).collect()
+    found = stalled_high_watermarks(timeline, *untold(spark), Profile()).collect()
     told = {row["topic"]: (row["replica_id"], row["evidence"].split("; ")[1]) for row in found}
     assert told == {
         "too_small": (-1, "the ISR [1] is under min.insync.replicas 2"), "of_two": (2, "[2] did not fetch"),

@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 from pyspark.sql import SparkSession
 
+from schemas.kinds import KAFKA_VERSION
 from schemas.kinds import ChangeKind as K
-from sources.broker_settings import KAFKA_VERSION
 from sources.isr_commits import with_isr_commits
 
 pytestmark = pytest.mark.spark

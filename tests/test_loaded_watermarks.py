@@ -7,8 +7,8 @@ from datetime import datetime
 import pytest
 from pyspark.sql import SparkSession
 
+from schemas.kinds import KAFKA_VERSION
 from schemas.kinds import StatementKind as K
-from sources.broker_settings import KAFKA_VERSION
 from sources.loaded_watermarks import with_one_hw_a_load
 
 pytestmark = pytest.mark.spark

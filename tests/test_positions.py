@@ -57,6 +57,24 @@ def test_positions_tell_two_causes_apart(spark: SparkSession) -> None:
     ]  # fmt: skip
 
 
+def test_a_follower_serves_up_to_its_own_high_watermark(spark: SparkSession) -> None:
+    """KIP-392: the leader's HW is 8 and its LEO 10, the follower told 5, and 4 under read_committed."""
+    led = {"ledger": [event(0, 1, 10, 8, log_start_offset=2)]}
+    answers = {"response_high_watermark": 5, "response_last_stable_offset": 4, "broker_id": 2}
+    asked = [consumed(2, offset, **answers) for offset in (4, 5, 6)]
+    asked += [consumed(3, 4, isolation=1, **answers), consumed(4, 9, error=1, broker_id=2)]
+    asked += [consumed(5, 1, error=1, broker_id=2), consumed(6, 5, broker_id=2)]
+    found = consumer_positions(rows(spark, T.FETCH_EVENTS, *asked), timeline(spark, led))
+
+    assert [
+        (row["may_read_to"], row["lag"], row["position_is"])
+        for row in found.orderBy("event_time", "fetch_offset").collect()
+    ] == [
+        (5, 1, "BEHIND"), (5, 0, "AT_END"), (5, -1, "BEYOND_HIGH_WATERMARK"), (4, 0, "BEHIND"),
+        (-1, None, "BEYOND_LOG_END"), (-1, None, "BELOW_LOG_START"), (-1, None, "UNKNOWN"),
+    ]  # fmt: skip
+
+
 def test_between_bounds_nobody_knows_where_a_position_is(spark: SparkSession) -> None:
     """Of the HW: from its low bound on, at which it may be at the end or behind. Of the LEO: past the low one."""
     led = {

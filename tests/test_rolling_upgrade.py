@@ -13,7 +13,7 @@ from replay.assignment import assignments
 from replay.releases import profile_for
 from replay.what_if.high_watermark import would_be
 from schemas.columns import NO_REPLICA
-from sources.broker_settings import KAFKA_VERSION
+from schemas.kinds import KAFKA_VERSION
 from tests.engine import landed_from, replayed
 from tests.story import tell
 

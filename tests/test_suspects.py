@@ -11,16 +11,17 @@ from pyspark.sql import functions as F
 
 from jobs.keeping import keeping
 from replay.findings import stale_members
-from replay.findings.isr_story import times_under_min_isr
 from replay.findings.late_members import MEMBER, late_members
 from replay.findings.stale_members import stale_isr_members
 from replay.findings.stalls import STALL_MS, stalled_high_watermarks
 from replay.findings.suspects import IS_BOUNDED, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
+from replay.findings.under_min_isr import times_under_min_isr
 from replay.releases import profile_for
 from schemas import columns as C
-from schemas.tables import LEADER_TIMELINE
+from schemas.tables import LEADER_TIMELINE, SETTINGS
 from tests.checked_rows import Given, at, event
-from tests.frames import rows
+from tests.frames import nothing_else, rows
+from tests.nothing_told import untold
 from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.twin.histories import history
 
@@ -43,10 +44,12 @@ def test_who_is_no_suspect_has_no_finding(rebuilt: Answers) -> None:
     """Of all that the tests replay: each finder finds the same in the suspects' events as in all."""
     leaders = rebuilt.with_all_beside(drawn).leader_timeline
     with keeping() as keep:
-        suspected = keep(suspects(leaders, STALL_MS), is_small=True)
+        told = untold(leaders.sparkSession)
+        (settings,) = nothing_else(leaders.sparkSession, SETTINGS)
+        suspected = keep(suspects(leaders, told[1], STALL_MS), is_small=True)
         looks = {
-            MAY_STALL: lambda events: stalled_high_watermarks(events, HASTY),
-            WAS_UNDER_MIN_ISR: times_under_min_isr,
+            MAY_STALL: lambda events: stalled_high_watermarks(events, *told, HASTY),
+            WAS_UNDER_MIN_ISR: lambda events: times_under_min_isr(events, settings, HASTY),
         }
         for of, look in looks.items():
             everything = sorted(map(str, look(leaders).collect()))
@@ -95,10 +98,10 @@ def test_a_stall_is_suspected_whenever_it_begins(spark: SparkSession) -> None:
     leaders = rows(
         spark, LEADER_TIMELINE, *given, *[{**row, "high_watermark_high": row["high_watermark"]} for row in lagging]
     )
-    suspected = suspects(leaders, STALL_MS).where(MAY_STALL)
+    suspected = suspects(leaders, untold(spark)[1], STALL_MS).where(MAY_STALL)
 
     assert {row["topic"] for row in suspected.collect()} == {f"{begin} 1000" for begin in range(2_000, 2_500, 50)}
-    assert stalled_high_watermarks(leaders, HASTY).count() == 10
+    assert stalled_high_watermarks(leaders, *untold(spark), HASTY).count() == 10
 
 
 def test_what_goes_on_at_the_end_of_an_epoch_is_suspected(spark: SparkSession) -> None:
@@ -109,9 +112,9 @@ def test_what_goes_on_at_the_end_of_an_epoch_is_suspected(spark: SparkSession) -
     elected += [{**row, "leader_epoch": 1, "event_time": row["event_time"] + timedelta(seconds=3.4)} for row in elected]
     leaders = rows(spark, LEADER_TIMELINE, *killed, *begun, *elected, *steps("goes_on", until_ms=3_000))
 
-    suspected = suspects(leaders, STALL_MS).where(MAY_STALL)
+    suspected = suspects(leaders, untold(spark)[1], STALL_MS).where(MAY_STALL)
     assert [row["topic"] for row in suspected.collect()] == ["killed"]
-    assert stalled_high_watermarks(leaders, HASTY).count() == 1
+    assert stalled_high_watermarks(leaders, *untold(spark), HASTY).count() == 1
 
 
 def names(found: DataFrame) -> set[str]:
@@ -172,7 +175,7 @@ def test_one_event_is_enough(spark: SparkSession) -> None:
     leaders = rows(spark, LEADER_TIMELINE, *small, *bounded, *steps("healthy", until_ms=3_000))
 
     with keeping() as keep:
-        suspected = keep(suspects(leaders, STALL_MS), is_small=True)
+        suspected = keep(suspects(leaders, untold(spark)[1], STALL_MS), is_small=True)
         found = {of: {row["topic"] for row in suspected.where(of).collect()} for of in (WAS_UNDER_MIN_ISR, IS_BOUNDED)}
         assert found == {WAS_UNDER_MIN_ISR: {"small"}, IS_BOUNDED: {"bounded"}}
         assert only(leaders, suspected, IS_BOUNDED).count() == len(bounded)

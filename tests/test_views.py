@@ -7,17 +7,19 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import Row, SparkSession
+from pyspark.sql import DataFrame, Row, SparkSession
 
 from replay.findings.held_back import high_watermark_held
+from replay.releases import profile_for
 from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
 from replay.views.document import views_page
 from replay.views.exposure import exposure
 from replay.views.flapping import isr_flapping
 from schemas import tables as T
+from schemas.kinds import KAFKA_VERSION
 from tests.checked_rows import Given, at, event
-from tests.frames import rows
+from tests.frames import nothing_else, rows
 
 pytestmark = pytest.mark.spark
 
@@ -50,6 +52,13 @@ def timeline(spark: SparkSession, **histories: list[Given]) -> Any:
     return rows(spark, T.LEADER_TIMELINE, *told)
 
 
+def held_in(timeline: DataFrame, *told: Any) -> DataFrame:
+    """`high_watermark_held` of events beside which no line tells anything but these settings."""
+    spark = timeline.sparkSession
+    (of,) = (view.of for view in VIEWS if view.make is high_watermark_held)
+    return high_watermark_held(timeline, *nothing_else(spark, *of[1:-1]), rows(spark, T.SETTINGS, *told))
+
+
 def test_who_held_the_high_watermark_and_why(spark: SparkSession) -> None:
     """By what the leader knew: one stretch a reason, from its first event to the next that is not of it."""
     held = timeline(
@@ -61,7 +70,7 @@ def test_who_held_the_high_watermark_and_why(spark: SparkSession) -> None:
         outside=[append(0, 2, 9, 4, **known([1], {2: 4}, [2]))],
         too_few=[append(0, 2, 9, 4, **known([1], {2: 4}, []), is_under_min_isr=True)],
     )  # fmt: skip
-    found = {row["topic"]: row for row in high_watermark_held(held).collect()}
+    found = {row["topic"]: row for row in held_in(held).collect()}
 
     assert {topic: (row["why"], row["waits_for"]) for topic, row in found.items()} == {
         "behind": ("BEHIND", [2]),
@@ -74,6 +83,24 @@ def test_who_held_the_high_watermark_and_why(spark: SparkSession) -> None:
     assert (found["behind"]["lasted_ms"], found["silent"]["ended_at"]) == (2000, None)
 
 
+@pytest.mark.parametrize(
+    ("version", "why"),
+    [
+        (None, "UNDER_MIN_ISR"), ("4.1.0", "UNDER_MIN_ISR"), ("3.7.0", "UNDER_MIN_ISR"), ("3.10.0", "UNDER_MIN_ISR"),
+        ("7.7.0-ccs", "UNDER_MIN_ISR"), ("8.0.0-ccs", "UNDER_MIN_ISR"), ("3.6.2", "NOT_FETCHING"),
+        ("2.8.1", "NOT_FETCHING"), ("7.6.0-ccs", "NOT_FETCHING"), ("5.5.1-ce", "NOT_FETCHING"),
+    ],
+)  # fmt: skip
+def test_before_3_7_min_isr_holds_nothing(spark: SparkSession, version: str | None, why: str) -> None:
+    """By the release that the cluster tells of last; one that tells none is taken for new."""
+    held = timeline(spark, a=[append(0, 2, 9, 4, **known([1, 2], {2: 4}, [2]), is_under_min_isr=True)])
+    told = {"cluster_id": "c", "broker_id": 1, "topic": "", "name": KAFKA_VERSION}
+    settings = [{**told, "event_time": at(1), "value": "3.0.0"}, {**told, "event_time": at(2), "value": version}]
+
+    assert [row["why"] for row in held_in(held, *(settings if version else [])).collect()] == [why]
+    assert profile_for(version).min_isr_gate == (why == "UNDER_MIN_ISR")
+
+
 def test_a_stretch_ends_where_another_replica_holds_it(spark: SparkSession) -> None:
     """The HW is the same, who holds it is not."""
     held = timeline(
@@ -84,7 +111,7 @@ def test_a_stretch_ends_where_another_replica_holds_it(spark: SparkSession) -> N
         ],
     )
 
-    found = high_watermark_held(held).orderBy("started_at").collect()
+    found = held_in(held).orderBy("started_at").collect()
 
     assert [row["waits_for"] for row in found] == [[2, 3], [2]]
 

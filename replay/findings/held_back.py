@@ -5,35 +5,60 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.windows import FIRST, NOW, begun_at, epoch_in_order, timeline
+from replay.findings.min_isr_gates import HAS_GATE, min_isr_gates
+from replay.findings.request_logs import HEARD_UNTIL, heard_until
+from replay.findings.told_epochs import told_epochs, with_untold_epochs
+from replay.windows import FIRST, NOW, begun_at, timeline
 from schemas import columns as C
 from schemas import view_columns as V
 from schemas.answers import HeldBy
 from schemas.kinds import EventType
 
-_STRETCH = (*C.EPOCH_KEY, "stretch")
+_STRETCH = (*C.PARTITION_KEY, "stretch")
 
 
-def held_back(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
-    """One row per stretch of a leader epoch with one HW below the LEO, cut also where a column of `cut_at` changes.
+def held_back(leader_timeline: DataFrame, epochs: DataFrame, heard: DataFrame, *cut_at: str) -> DataFrame:
+    """One row per stretch of a leader with one HW below the LEO, cut also where a column of `cut_at` changes.
 
-    Columns: partition key, leader_epoch, capture_id, leader_id, started_at, ended_at (the next event, be it the next
-    leader's; NULL = still), `lasted_ms`, high_watermark, log_end_offset (the highest), what the leader knew at the end,
-    `waits_for` and `why`.
+    A leader that leads on in the next epoch goes on with all that it knows, and so does the stretch.
+    Columns: partition key, leader_epoch (in which it began), capture_id, leader_id, started_at, ended_at (the next
+    event, be it the next leader's, or the begin of an epoch that nobody led; NULL = still), `lasted_ms`,
+    high_watermark, log_end_offset (the highest), what the leader knew at the end, and `fetching`, who did. `epochs` is
+    `told_epochs.told_epochs`, `heard` `request_logs.heard_until`: what still goes on lasts for as long as the leader's
+    requests are logged.
     """
-    stretches = _stretches(leader_timeline, *cut_at)
-    why, who = _explained()
-    lasted = F.unix_millis(F.coalesce(C.ENDED_AT, "last_at")) - F.unix_millis(C.STARTED_AT)
+    stretches = _stretches(with_untold_epochs(leader_timeline, epochs), *cut_at)
+    known = stretches.join(F.broadcast(heard), [str(C.CLUSTER_ID), str(C.LEADER_ID)], "left")
     # The clock of the next leader may be behind.
     ended = F.when(F.col(C.ENDED_AT).isNotNull(), F.greatest(C.ENDED_AT, "active_at"))
-    explained = stretches.withColumn(C.ENDED_AT, ended).withColumns({V.WHY: why, V.WAITS_FOR: who, V.LASTED_MS: lasted})
-    return explained.drop("at_end", "fetching", "stretch", "last_at", "active_at")
+    last = F.coalesce(ended, F.greatest("last_at", HEARD_UNTIL))
+    lasted = F.unix_millis(last) - F.unix_millis(C.STARTED_AT)
+    dated = known.withColumns({C.ENDED_AT: ended, V.LASTED_MS: lasted})
+    return dated.drop("at_end", "stretch", "last_at", "active_at", HEARD_UNTIL)
 
 
-def high_watermark_held(leader_timeline: DataFrame) -> DataFrame:
+def explained(stretches: DataFrame, gate: Column) -> DataFrame:
+    """Return stretches of `held_back` with `why` and `waits_for`.
+
+    `gate` is whether the HW of their leader stands while the ISR is under min.insync.replicas, `Profile.min_isr_gate`.
+    """
+    why, who = _explained(gate)
+    return stretches.withColumns({V.WHY: why, V.WAITS_FOR: who}).drop("fetching")
+
+
+def high_watermark_held(
+    leader_timeline: DataFrame,
+    leader_changes: DataFrame,
+    metadata_changes: DataFrame,
+    produce_events: DataFrame,
+    fetch_events: DataFrame,
+    settings: DataFrame,
+) -> DataFrame:
     """One row per stretch in which the HW was held back by the same replicas: `held_back`, as a view shows it."""
-    stretches = held_back(leader_timeline, C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR)
-    return stretches.select(
+    epochs, heard = told_epochs(leader_changes, metadata_changes), heard_until(produce_events, fetch_events)
+    stretches = held_back(leader_timeline, epochs, heard, C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR)
+    of_release = stretches.join(F.broadcast(min_isr_gates(settings)), C.CLUSTER_ID, "left")
+    return explained(of_release, F.coalesce(HAS_GATE, F.lit(True))).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, V.LASTED_MS,
         C.HIGH_WATERMARK, C.LOG_END_OFFSET, V.WHY, V.WAITS_FOR, C.ISR, C.MIN_ISR,
     )  # fmt: skip
@@ -50,19 +75,19 @@ def is_behind() -> Column:
 
 def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     """One row per stretch with the same HW below the LEO, with what was last known in it."""
-    state = F.struct(is_behind().alias("is_behind"), C.HIGH_WATERMARK, *cut_at)
-    is_change = ~F.lag(state).over(epoch_in_order()).eqNullSafe(state)
+    state = F.struct(is_behind().alias("is_behind"), C.HIGH_WATERMARK, C.LEADER_ID, *cut_at)
+    is_change = ~F.lag(state).over(timeline()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.
     begun = leader_timeline.withColumn("begun", begun_at())
     marked = begun.withColumns(
         {"is_behind": is_behind(), "is_change": is_change, "next_at": F.lead("begun").over(timeline())}
     )
     numbered = marked.withColumn(
-        "stretch", F.sum(F.col("is_change").cast("int")).over(epoch_in_order().rowsBetween(FIRST, NOW))
+        "stretch", F.sum(F.col("is_change").cast("int")).over(timeline().rowsBetween(FIRST, NOW))
     )
     last = F.max_by(
         F.struct(C.ISR, C.MAXIMAL_ISR, C.IS_UNDER_MIN_ISR, C.MIN_ISR, C.REMOTE_LEO_MAP, C.HIGH_WATERMARK_LIMITED_BY),
-        C.EVENT_SEQ,
+        F.struct(*C.TIMELINE_ORDER),
     )
     is_fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     # A process that was killed is known to have ended when it is started again: it did nothing until then.
@@ -73,10 +98,11 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
         .agg(
             F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
             F.max(C.LEADER_ID).alias(C.LEADER_ID),
+            F.min(C.LEADER_EPOCH).alias(C.LEADER_EPOCH),
             F.min(active_at).alias(C.STARTED_AT),
             F.max(C.EVENT_TIME).alias("last_at"),
             F.max(active_at).alias("active_at"),
-            F.max_by("next_at", C.EVENT_SEQ).alias(C.ENDED_AT),
+            F.max_by("next_at", F.struct(*C.TIMELINE_ORDER)).alias(C.ENDED_AT),
             F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
             F.collect_set(F.when(is_fetch, F.col(C.REPLICA_ID))).alias("fetching"),
@@ -87,7 +113,7 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     )
 
 
-def _explained() -> tuple[Column, Column]:
+def _explained(gate: Column) -> tuple[Column, Column]:
     """Return why the HW stood and for whom it waited, by what the leader knew (P:1152 maybeIncrementLeaderHW)."""
     nobody = F.expr(C.NOBODY)
     held = F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, nobody)
@@ -102,5 +128,5 @@ def _explained() -> tuple[Column, Column]:
     for reason, replicas in reversed(reasons):
         is_it = F.size(F.coalesce(replicas, nobody)) > 0
         why, who = F.when(is_it, reason.value).otherwise(why), F.when(is_it, F.array_sort(replicas)).otherwise(who)
-    under = F.coalesce(C.IS_UNDER_MIN_ISR, F.lit(False))
+    under = gate & F.coalesce(C.IS_UNDER_MIN_ISR, F.lit(False))
     return F.when(under, HeldBy.UNDER_MIN_ISR.value).otherwise(why), F.when(under, nobody).otherwise(who)

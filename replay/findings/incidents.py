@@ -19,17 +19,21 @@ from replay.findings.cutters import with_last_contact
 from replay.findings.divergence import divergences
 from replay.findings.elections import elections, regressions, unclean_elections
 from replay.findings.finding import with_id
-from replay.findings.isr_story import isr_changes, isr_steps, times_under_min_isr
+from replay.findings.isr_story import isr_changes, isr_steps
 from replay.findings.leaderless import times_without_leader
 from replay.findings.loss_ledger import loss_findings
 from replay.findings.losses import losses
+from replay.findings.request_logs import heard_until
 from replay.findings.silent_cuts import silent_truncations
 from replay.findings.spans import spans
 from replay.findings.stale_members import stale_isr_members
 from replay.findings.stalls import STALL_MS, stalled_high_watermarks
 from replay.findings.suspects import IS_BOUNDED, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
+from replay.findings.told_epochs import told_epochs
+from replay.findings.under_min_isr import times_under_min_isr, with_changed
 from replay.keep import Keep
 from replay.profile import Profile
+from schemas import tables as T
 
 
 def incidents(
@@ -43,8 +47,13 @@ def incidents(
     """One row per finding, of `schemas.tables.INCIDENTS`; `keep` is what to do with a stage read more than once."""
     led = keep(spans(leader_timeline), is_small=True)
     elected = elections(landed, led)
-    suspected = keep(suspects(leader_timeline, STALL_MS), is_small=True)
-    took_part = keep(contacts(replica_timeline, only(leader_timeline, suspected, IS_BOUNDED)), is_small=True)
+    heard = keep(heard_until(landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]), is_small=True)
+    epochs = told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name])
+    suspected = keep(suspects(leader_timeline, heard, STALL_MS), is_small=True)
+    bounded = only(leader_timeline, suspected, IS_BOUNDED)
+    settings = landed[T.SETTINGS.name]
+    too_small = only(leader_timeline, with_changed(suspected, settings), WAS_UNDER_MIN_ISR)
+    took_part = keep(contacts(replica_timeline, leader_timeline, bounded), is_small=True)
     cut = keep(with_last_contact(truncations, took_part), is_small=True)
     lost = keep(losses(landed, led, took_part, cut), is_small=True)
     found = [
@@ -55,8 +64,8 @@ def incidents(
         regressions(led),
         times_without_leader(landed),
         isr_changes(isr_steps(leader_timeline)),
-        times_under_min_isr(only(leader_timeline, suspected, WAS_UNDER_MIN_ISR)),
-        stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), profile),
+        times_under_min_isr(too_small, settings, profile),
+        stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), epochs, heard, profile),
         stale_isr_members(leader_timeline, profile, keep),
         divergences(landed, lost, took_part, truncations, leader_timeline, profile),
         reads_of_lost_records(landed, lost),

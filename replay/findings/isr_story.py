@@ -1,11 +1,11 @@
-"""The ISR's story: who left and came back, who joined, and when it was too small."""
+"""The ISR's story: who left and came back, and who joined."""
 
 from __future__ import annotations
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.findings.finding import finding, members, seconds, text, until
+from replay.findings.finding import finding, members, seconds, text
 from replay.windows import timeline
 from schemas import columns as C
 from schemas.kinds import EventType, IncidentKind, Severity
@@ -89,18 +89,3 @@ def _expanded(moves: DataFrame) -> DataFrame:
     )
     evidence = F.concat(_change("joined"), out)
     return finding(rows, IncidentKind.ISR_EXPANDED, Severity.INFO, evidence, replica_id=F.col("who"))
-
-
-def times_under_min_isr(leader_timeline: DataFrame) -> DataFrame:
-    """One row per stretch in which the committed ISR was smaller than the effective min.insync.replicas."""
-    rows = _of_the_living(leader_timeline).where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
-    is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(timeline()).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
-    changes = rows.withColumn("is_change", is_change).where("is_change")
-    stretches = changes.withColumns(
-        {C.STARTED_AT: F.col(C.EVENT_TIME), C.ENDED_AT: F.lead(C.EVENT_TIME).over(timeline())}
-    ).where(C.IS_UNDER_MIN_ISR)
-    evidence = text(
-        "the ISR {} of leader {} was below min.insync.replicas {} {}: acks=all is refused",
-        members(C.ISR), C.LEADER_ID, C.MIN_ISR, until(F.col(C.STARTED_AT), F.col(C.ENDED_AT)),
-    )  # fmt: skip
-    return finding(stretches, IncidentKind.UNDER_MIN_ISR, Severity.WARNING, evidence)

@@ -8,34 +8,12 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, text, until
+from replay.findings.told_epochs import told_epochs
 from replay.windows import FIRST, LAST
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_REPLICA
 from schemas.kinds import IncidentKind, Severity, StatementKind
-
-
-def told_epochs(leader_changes: DataFrame, metadata_changes: DataFrame) -> DataFrame:
-    """One row per partition and leader epoch that any broker or the controller tells of: leader_id and started_at.
-
-    Nobody may have led it, or a broker that never came to know: then it has no row in the leader's timeline.
-    """
-    told = [
-        rows.select(*C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.LEADER_ID, C.EVENT_TIME).where(
-            F.col(C.LEADER_ID).isNotNull() & (F.col(C.LEADER_EPOCH) >= 0)
-        )
-        for rows in (metadata_changes, leader_changes)
-    ]
-    return (
-        told[0]
-        .unionByName(told[1])
-        .groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH)
-        .agg(
-            F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
-            F.max(C.LEADER_ID).alias(C.LEADER_ID),
-            F.min(C.EVENT_TIME).alias(C.STARTED_AT),
-        )
-    )
 
 
 def times_without_leader(landed: Mapping[str, DataFrame]) -> DataFrame:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay import names as N
+from replay.brokers_rules import of_each_leader, rules_of
 from replay.findings.finding import finding, members, text, until
-from replay.findings.held_back import held_back
+from replay.findings.held_back import explained, held_back
 from replay.profile import Profile
 from schemas import columns as C
 from schemas import view_columns as V
@@ -17,14 +19,21 @@ STALL_MS = 1_000
 """Twice replica.fetch.wait.max.ms (500): a healthy follower's next fetch raises the HW sooner."""
 
 
-def stalled_high_watermarks(leader_timeline: DataFrame, profile: Profile) -> DataFrame:
-    """One row per stretch of a leader epoch, `STALL_MS` long or more, in which the HW stood below the leader's LEO.
+def stalled_high_watermarks(
+    leader_timeline: DataFrame, epochs: DataFrame, heard: DataFrame, profile: Profile
+) -> DataFrame:
+    """One row per stretch of a leader, `STALL_MS` long or more, in which the HW stood below the leader's LEO.
+
+    `epochs` and `heard` as of `held_back`.
 
     The HW waits for followers' fetches, and they for nothing but the network: a stall of a second is worth a line, one
     of replica.lag.time.max.ms a warning, for by then the replica ought to be on its way out of the ISR.
     """
     lasted = F.col(V.LASTED_MS)
-    stretches = held_back(leader_timeline).where(lasted >= STALL_MS)
+    long_enough = held_back(leader_timeline, epochs, heard).where(lasted >= STALL_MS)
+    rules = rules_of(profile, F.col(C.LEADER_ID), F.unix_micros(C.STARTED_AT))
+    gate = F.lit(of_each_leader(profile).min_isr_gate)
+    stretches = explained(long_enough.withColumn(N.RULES, rules), gate).drop(N.RULES)
     severity = F.when(lasted >= F.lit(profile.lag_time_ms), Severity.WARNING.value).otherwise(Severity.INFO.value)
     evidence = text(
         "HW {} stood {} below the LEO of leader {}, which came to {}; {}",

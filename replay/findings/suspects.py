@@ -6,10 +6,11 @@ slice shows what ends it. Who is no suspect has no finding; who is one need not 
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame, Window
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.held_back import is_behind
+from replay.findings.request_logs import HEARD_UNTIL
 from replay.findings.slices import IS_SHOWN, SLICE, ends_of_slices, is_left_out, slice_of
 from schemas import columns as C
 
@@ -20,27 +21,25 @@ WAS_UNDER_MIN_ISR = "was_under_min_isr"
 IS_BOUNDED = "is_bounded_in_part"
 """boolean: at some event the LEO is known between bounds only: requests are missing."""
 
-_SEQ, _AT = str(C.EVENT_SEQ), "began_at"
 _FLAGS = (WAS_UNDER_MIN_ISR, IS_BOUNDED)
 
 
-def suspects(leader_timeline: DataFrame, stall_ms: int) -> DataFrame:
-    """One row per partition: its key and the three columns above.
+def suspects(leader_timeline: DataFrame, heard: DataFrame, stall_ms: int) -> DataFrame:
+    """One row per partition: its key and the three columns above; `heard` is `request_logs.heard_until`.
 
     What lasts `stall_ms` goes on through a whole slice of two fifths of that, in which the HW neither rises nor is at
     the LEO.
     """
     width_ms = stall_ms * 2 // 5
     slices = _slices(leader_timeline, width_ms)
-    epochs = slices.groupBy(*C.EPOCH_KEY).agg(
-        *ends_of_slices(), F.min_by(_AT, _SEQ).alias(_AT), *[F.bool_or(flag).alias(flag) for flag in _FLAGS]
-    )
-    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
-    # What goes on at the end of an epoch ends with the next one's first event.
-    ended = epochs.withColumn("until", slice_of(F.lead(_AT).over(in_order), width_ms))
-    return ended.groupBy(*C.PARTITION_KEY).agg(
-        F.bool_or(is_left_out(F.col("until"))).alias(MAY_STALL), *[F.bool_or(flag).alias(flag) for flag in _FLAGS]
-    )
+    whole = slices.groupBy(*C.PARTITION_KEY).agg(
+        *ends_of_slices(), F.max_by(C.LEADER_ID, SLICE).alias(C.LEADER_ID),
+        *[F.bool_or(flag).alias(flag) for flag in _FLAGS],
+    )  # fmt: skip
+    # What goes on at the end goes on for as long as the last leader's requests are logged.
+    known = whole.join(F.broadcast(heard), [str(C.CLUSTER_ID), str(C.LEADER_ID)], "left")
+    until = slice_of(HEARD_UNTIL, width_ms)
+    return known.select(*C.PARTITION_KEY, is_left_out(until).alias(MAY_STALL), *_FLAGS)
 
 
 def only(rows: DataFrame, suspected: DataFrame, of: str) -> DataFrame:
@@ -49,12 +48,12 @@ def only(rows: DataFrame, suspected: DataFrame, of: str) -> DataFrame:
 
 
 def _slices(leader_timeline: DataFrame, width_ms: int) -> DataFrame:
-    """One row per leader epoch and slice that has events of it: what they show."""
+    """One row per partition and slice that has events of it: what they show."""
     hw_rises = F.max(C.HIGH_WATERMARK) > F.min(C.HIGH_WATERMARK)
-    return leader_timeline.groupBy(*C.EPOCH_KEY, slice_of(C.EVENT_TIME, width_ms).alias(SLICE)).agg(
+    last_leader = F.max_by(C.LEADER_ID, C.LEADER_EPOCH)
+    return leader_timeline.groupBy(*C.PARTITION_KEY, slice_of(C.EVENT_TIME, width_ms).alias(SLICE)).agg(
         (hw_rises | F.bool_or(~is_behind())).alias(IS_SHOWN),
-        F.min(_SEQ).alias(_SEQ),
-        F.min_by(C.EVENT_TIME, _SEQ).alias(_AT),
+        last_leader.alias(C.LEADER_ID),
         F.bool_or(F.coalesce(C.IS_UNDER_MIN_ISR, F.lit(False))).alias(WAS_UNDER_MIN_ISR),
         F.bool_or(F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)).alias(IS_BOUNDED),
     )

@@ -44,7 +44,8 @@ _LEADERSHIP = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID)
 VIEWS = (
     View(
         "high_watermark_held", "A stretch in which the HW stood below the LEO: who held it, and why.",
-        (T.LEADER_TIMELINE,), high_watermark_held,
+        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES, T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.SETTINGS),
+        high_watermark_held,
         (*_LEADERSHIP, C.STARTED_AT, C.ENDED_AT, V.LASTED_MS, C.HIGH_WATERMARK, C.LOG_END_OFFSET, V.WHY, V.WAITS_FOR,
          C.ISR, C.MIN_ISR),
     ),

@@ -10,8 +10,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_REPLICA
-from schemas.kinds import FileKind
-from sources.broker_settings import KAFKA_VERSION
+from schemas.kinds import KAFKA_VERSION, FileKind
 from sources.synthetic.clock import DAWN_US
 from sources.synthetic.epochs import TOPIC, broker_statements, epochs, leader_changes
 from sources.synthetic.forms import Forms

@@ -1,0 +1,93 @@
+"""When the ISR was too small for min.insync.replicas: because a replica left, or because the setting was changed."""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from replay import names as N
+from replay.brokers_rules import of_each_leader, rules_of
+from replay.findings.finding import finding, members, text, until
+from replay.findings.suspects import WAS_UNDER_MIN_ISR
+from replay.profile import Profile
+from replay.settings import MIN_ISR_SETTING
+from replay.windows import FIRST, NOW
+from schemas import columns as C
+from schemas.columns import NO_REPLICA
+from schemas.kinds import EventType, IncidentKind, Severity
+
+_IS_SETTING, _REPLICAS = "is_setting", "replicas_assigned"
+_KNOWN = (C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID, C.CAPTURE_ID, C.ISR, _REPLICAS)
+
+
+def with_changed(suspected: DataFrame, settings: DataFrame) -> DataFrame:
+    """Return `suspects.suspects`, those too whose topic's min.insync.replicas is told to have been changed."""
+    told = _told(settings).groupBy(C.CLUSTER_ID, C.TOPIC).agg(F.count_distinct(C.MIN_ISR).alias("values"))
+    known = suspected.join(F.broadcast(told), [str(C.CLUSTER_ID), str(C.TOPIC)], "left")
+    may_be = F.col(WAS_UNDER_MIN_ISR) | F.coalesce(F.col("values") > 1, F.lit(False))
+    return known.withColumn(WAS_UNDER_MIN_ISR, may_be).drop("values")
+
+
+def times_under_min_isr(leader_timeline: DataFrame, settings: DataFrame, profile: Profile) -> DataFrame:
+    """One row per stretch in which the committed ISR was smaller than the effective min.insync.replicas.
+
+    A change of the topic's setting counts from its own time on (`Partition.isUnderMinIsr` reads it whenever it is
+    asked, P:382): the leader's next event may be long after, for what is refused is none.
+    """
+    rows = _with_changes(leader_timeline, settings, profile).where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
+    in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(*C.TIMELINE_ORDER, _IS_SETTING, C.EVENT_TIME)
+    is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(in_order).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
+    changes = rows.withColumn("is_change", is_change).where("is_change")
+    stretches = changes.withColumns(
+        {C.STARTED_AT: F.col(C.EVENT_TIME), C.ENDED_AT: F.lead(C.EVENT_TIME).over(in_order)}
+    ).where(C.IS_UNDER_MIN_ISR)
+    evidence = text(
+        "the ISR {} of leader {} was below min.insync.replicas {} {}: acks=all is refused",
+        members(C.ISR), C.LEADER_ID, C.MIN_ISR, until(F.col(C.STARTED_AT), F.col(C.ENDED_AT)),
+    )  # fmt: skip
+    return finding(stretches, IncidentKind.UNDER_MIN_ISR, Severity.WARNING, evidence)
+
+
+def _told(settings: DataFrame) -> DataFrame:
+    """One row per line that tells a topic's own setting: whose it is, when, and `min_isr`; a removed one is none."""
+    value = F.expr(f"try_cast({C.VALUE} AS INT)").alias(C.MIN_ISR)
+    told = settings.where((F.col(C.NAME) == MIN_ISR_SETTING) & (F.col(C.TOPIC) != ""))
+    return told.select(C.CLUSTER_ID, C.TOPIC, C.EVENT_TIME, C.BROKER_ID, value).where(F.col(C.MIN_ISR).isNotNull())
+
+
+def _with_changes(leader_timeline: DataFrame, settings: DataFrame, profile: Profile) -> DataFrame:
+    """Return what was known of the ISR after each event, and after each change of the setting that its leader heard of.
+
+    Without the ends of killed processes, which have the time at which they are started again.
+    """
+    known = leader_timeline.where((F.col(C.EVENT_TYPE) != EventType.RESTART.value) & F.col(C.ISR).isNotNull())
+    events = known.select(
+        *C.PARTITION_KEY, C.EVENT_TIME, C.IS_UNDER_MIN_ISR, C.MIN_ISR, F.lit(0).alias(_IS_SETTING),
+        C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID, C.CAPTURE_ID, C.ISR, (F.size(C.REMOTE_LEO_MAP) + 1).alias(_REPLICAS),
+    )  # fmt: skip
+    told = _told(settings).where(F.col(C.EVENT_TIME).isNotNull()).withColumn(_IS_SETTING, F.lit(1))
+    partitions = events.select(*C.PARTITION_KEY).distinct()
+    changes = partitions.join(F.broadcast(told), [str(C.CLUSTER_ID), str(C.TOPIC)])
+    in_time = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.EVENT_TIME, _IS_SETTING, C.LEADER_EPOCH, C.EVENT_SEQ)
+    last = F.last(F.when(F.col(_IS_SETTING) == 0, F.struct(*_KNOWN)), ignorenulls=True).over(
+        in_time.rowsBetween(FIRST, NOW)
+    )
+    both = events.unionByName(changes, allowMissingColumns=True).withColumn("last", last)
+    is_event = F.col(_IS_SETTING) == 0
+    heard = F.col(C.BROKER_ID).isin(NO_REPLICA) | (F.col(C.BROKER_ID) == F.col("last")[C.LEADER_ID])
+    placed = both.where(is_event | heard).withColumns({c: F.col("last")[c] for c in _KNOWN})
+    return _judged(placed.where(F.col(C.LEADER_EPOCH).isNotNull()), profile, is_event)
+
+
+def _judged(placed: DataFrame, profile: Profile, is_event: Column) -> DataFrame:
+    """Return the rows, those of changes with the effective min ISR, and whether the ISR is under it."""
+    rules = rules_of(profile, F.col(C.LEADER_ID), F.unix_micros(C.EVENT_TIME))
+    caps = F.lit(of_each_leader(profile).min_isr_gate)
+    effective = F.when(caps, F.least(C.MIN_ISR, _REPLICAS)).otherwise(F.col(C.MIN_ISR))
+    by_rule = placed.withColumn(N.RULES, rules)
+    return by_rule.withColumns(
+        {
+            C.MIN_ISR: F.when(is_event, F.col(C.MIN_ISR)).otherwise(effective),
+            C.IS_UNDER_MIN_ISR: F.when(is_event, F.col(C.IS_UNDER_MIN_ISR)).otherwise(F.size(C.ISR) < effective),
+        }
+    ).drop(N.RULES)

@@ -9,6 +9,31 @@ from tests.incident_ranges import BELOW, COMMITTED, UNCOMMITTED
 
 DIVERGED = "LOG_DIVERGENCE"
 STORIES = {
+    # 3 has 2's records. 1, which is not told of 2's epoch, goes on knowing what 3 had, and is not asked again.
+    "who_was_not_asked_again": """
+        lag 10 s
+        1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
+        append 1                                   | 1:1
+        2 fetches at 0, at once                    | 1:1  2:0
+        3 fetches at 0, at once                    | 1:1  3:0
+        2 fetches at 1, at once                    | 1:1  2:1
+        3 fetches at 1, at once                    | 1:1  3:1  hw 1
+        2 is elected epoch 1, 1 not told           | 2:1  1:?  3:?
+        append 6                                   | 2:7
+        3 fetches at 1, at once                    | replica 3: leo 7 hw 0
+        1 is elected epoch 2                       | 1:1  2:1  3:1  hw 1
+        append 3                                   | 1:4  2:1  3:1  hw 1
+        kill 2
+        fence 2
+        kill 3
+        fence 3                                    | 1:4  hw 4  isr 1
+        kill 1                                     | no leader
+        restart 3 hw 1 leo 7
+        3 is elected epoch 3, unclean              | 3:7  hw 7  isr 3
+        append 1                                   | 3:8
+        restart 1                                  | 1 and 3 differ at 1
+        1 fetches at 4                             | diverges 1 at 7  lost 1: 1 to 4
+    """,
     # 2 and 1 part at 2: of the log of 1 [2, 5) is gone as 2 comes back, all of it committed by 1.
     "the_leader_in_between_had_its_own_tail": """
         1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | hw 0
@@ -88,6 +113,10 @@ STORIES = {
     """,
 }
 FOUND = {
+    "who_was_not_asked_again": {
+        (UNCOMMITTED, "warning", 2, 1, 1, 7), (COMMITTED, "critical", 3, 3, 1, 4), (BELOW, "critical", 3, 1, 1, 4),
+        (DIVERGED, "info", 2, 2, 1, 4), (DIVERGED, "info", 3, 1, 1, 4),
+    },
     "the_leader_in_between_had_its_own_tail": {
         (UNCOMMITTED, "warning", 1, 2, 2, 4), (UNCOMMITTED, "warning", 2, 1, 2, 6), (COMMITTED, "critical", 3, 2, 2, 5),
         (DIVERGED, "warning", 1, 1, 2, 4), (DIVERGED, "warning", 2, 2, 2, 5), (DIVERGED, "warning", 3, 1, 2, 5),

@@ -46,7 +46,7 @@ def told_of(spark: SparkSession, histories: Histories, keep: Keep) -> Told:
     tables = {table.name: rows(spark, table, *given[table]) for table in (*T.LANDING_TABLES, *T.TIMELINE_TABLES)}
     leaders, truncations = tables[T.LEADER_TIMELINE.name], tables[T.TRUNCATIONS.name]
     led = keep(spans(leaders), is_small=True)
-    took_part = keep(contacts(tables[T.REPLICA_TIMELINE.name], leaders), is_small=True)
+    took_part = keep(contacts(tables[T.REPLICA_TIMELINE.name], leaders, leaders), is_small=True)
     cut = keep(with_last_contact(truncations, took_part), is_small=True)
     lost = keep(losses(tables, led, took_part, cut), is_small=True)
     return Told(tables, led, took_part, truncations, cut, lost)

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import pytest
 from pyspark.sql import Row, SparkSession
 
-from jobs.keeping import keeping
-from replay.findings.incidents import incidents
-from tests import old_tails
-from tests.engine import each_by_its_own, landed_from
+from tests import cut_in_part, old_tails
 from tests.incident_ranges import BELOW, COMMITTED, UNCOMMITTED
+from tests.looked_through import findings_of, stories_of
 from tests.old_tails import DIVERGED
 from tests.rebuilt import Answers, Logs, asked, logs_of
-from tests.story import Story, tell
 
 pytestmark = pytest.mark.spark
 
@@ -147,6 +143,7 @@ STORIES = {
         1 fetches at 4
         1 fetches at 7
     """,
+    **cut_in_part.STORIES,
     **old_tails.STORIES,
 }
 FOUND = {
@@ -165,38 +162,26 @@ FOUND = {
     "in_flight": {
         (UNCOMMITTED, "info", 1, 2, 4, 6), (BELOW, "info", 1, 1, 4, 6), (DIVERGED, "info", 1, 1, 4, 6),
     },
+    **cut_in_part.FOUND,
     **old_tails.FOUND,
 }  # fmt: skip
 """Kind, severity, leader epoch, replica and range of each finding of a kind that is `JUDGED`."""
 
 
-def stories() -> list[Story]:
-    """As they are told."""
-    return [tell(name, text) for name, text in STORIES.items()]
-
-
 @asked
 def told() -> Logs:
     """Their logs."""
-    return logs_of(stories(), 3)
+    return logs_of(stories_of(STORIES), 3)
 
 
 @pytest.fixture(scope="module")
-def found(spark: SparkSession, rebuilt: Answers) -> Mapping[str, list[Row]]:
-    """Every finding by story: all stories are looked through at once."""
-    assert [dispute for story in stories() for dispute in story.disputes] == []
-    logs, timelines = told(), rebuilt.frames(told)
-    by_story: dict[str, list[Row]] = defaultdict(list)
-    with keeping() as keep:
-        kept = [keep(rows) for rows in vars(timelines).values()]
-        landed = landed_from(spark, logs.landing)
-        for row in incidents(landed, *kept, each_by_its_own(logs.spoken), keep).collect():
-            by_story[row["topic"]].append(row)
-    return by_story
+def found(spark: SparkSession, rebuilt: Answers) -> Mapping[str, Sequence[Row]]:
+    """Every finding by story."""
+    return findings_of(spark, rebuilt, told)
 
 
 @pytest.mark.parametrize("story", STORIES)
-def test_what_was_lost_and_cut(story: str, found: Mapping[str, list[Row]]) -> None:
+def test_what_was_lost_and_cut(story: str, found: Mapping[str, Sequence[Row]]) -> None:
     """Each range once, as bad as it is: by whose records they were, and whether the leader has them."""
     columns = ("kind", "severity", "leader_epoch", "replica_id", "from_offset", "to_offset")
     told = [tuple(row[name] for name in columns) for row in found[story] if row["kind"] in JUDGED]
@@ -204,13 +189,13 @@ def test_what_was_lost_and_cut(story: str, found: Mapping[str, list[Row]]) -> No
     assert sorted(told) == sorted(FOUND[story])
 
 
-def evidence(found: Mapping[str, list[Row]], story: str, kind: str, epoch: int) -> str:
+def evidence(found: Mapping[str, Sequence[Row]], story: str, kind: str, epoch: int) -> str:
     """The evidence of the story's one finding of a kind in an epoch."""
     (only,) = [row["evidence"] for row in found[story] if (row["kind"], row["leader_epoch"]) == (kind, epoch)]
     return str(only)
 
 
-def test_the_evidence_is_of_those_records(found: Mapping[str, list[Row]]) -> None:
+def test_the_evidence_is_of_those_records(found: Mapping[str, Sequence[Row]]) -> None:
     """Not of others that had the same offsets before or after: who cut them, and what producers were told."""
     restarted = evidence(found, "restart_of_the_leader", COMMITTED, 0)
     assert "producers: 2 acknowledged with acks=-1;" in restarted
@@ -218,3 +203,10 @@ def test_the_evidence_is_of_those_records(found: Mapping[str, list[Row]]) -> Non
     assert "cut by replica 2 in epoch 2 ([4, 7) by" in evidence(found, "an_old_tail_comes_back", COMMITTED, 2)
     assert "[4, 7) of them are gone from the leader's log too" in evidence(found, "an_old_tail_comes_back", BELOW, 2)
     assert "still has them: they are fetched again" in evidence(found, "tail_in_the_first_epoch", BELOW, 0)
+
+
+def test_a_silent_truncation_is_told_once(found: Mapping[str, Sequence[Row]]) -> None:
+    """With the first role that shows it, and not with each until the replica has fetched."""
+    silent = [row for row in found["a_lost_tail_is_found_once"] if row["kind"] == "SILENT_TRUNCATION"]
+
+    assert [(row["replica_id"], row["from_offset"], row["to_offset"]) for row in silent] == [(2, 5, 8)]

@@ -17,6 +17,7 @@ from replay.states.settled import settled_leaderships
 from schemas.tables import LEADER_TIMELINE, REPLICA_TIMELINE, Table
 from tests.checked_rows import event, state
 from tests.frames import rows
+from tests.nothing_told import untold
 
 pytestmark = pytest.mark.spark
 
@@ -54,13 +55,13 @@ def test_what_is_asked_of_every_event_needs_no_order(spark: SparkSession) -> Non
     """Who is suspected, how far leaderships and replicas came, and what stands when a replay goes on."""
     leaders = table(spark, LEADER_TIMELINE, event(0, 1, 0, 0), event(0, 2, 5, 5))
     replicas = table(spark, REPLICA_TIMELINE, state(1, 0, 1, 5, 5))
-    suspected = suspects(leaders, 1_000).localCheckpoint()
+    suspected = suspects(leaders, untold(spark)[1], 1_000).localCheckpoint()
     bounded = only(leaders, suspected, IS_BOUNDED).localCheckpoint()
     asked = {
-        "suspects": suspects(leaders, 1_000),
+        "suspects": suspects(leaders, untold(spark)[1], 1_000),
         "late members": late_members(leaders, F.lit(16_000.0)),
         "spans": spans(leaders),
-        "contacts": contacts(replicas, bounded.limit(0)),
+        "contacts": contacts(replicas, leaders, bounded.limit(0)),
         "settled": settled_leaderships(leaders, F.lit(0)),
     }
     for name, frame in asked.items():

@@ -38,6 +38,15 @@ READERS: dict[str, tuple[str, list[Given]]] = {
     # A response may have had no room for the partition: what it is at later, it read from the next leader.
     "given_nothing": ("elected", [read("", 1, 1, records_size=0), read("", 11, 4, leader_epoch=1, records_size=0)]),
     "went_back": ("elected", [read("", 1, 4), read("", 2, 2, records_size=0)]),
+    # It had read them before the log begins, or began at the end.
+    "first_seen_at_the_end": ("elected", [read("", 1, 5, records_size=0), read("", 2, 5, records_size=0)]),
+    "first_seen_beyond_its_begin": ("elected", [read("", 1, 3), read("", 2, 4, records_size=0)]),
+    "went_farther_than_given": ("elected", [read("", 1, 1, records_size=0), read("", 2, 4, records_size=0)]),
+    # It is first seen beyond the first of two ranges.
+    "read_beyond": ("bounded", [read("", 1, 5, response_high_watermark=8), read("", 2, 7, records_size=0)]),
+    "told_no_bound": (
+        "elected", [read("", 1, 1, response_high_watermark=-1), read("", 2, 3, response_high_watermark=-1)],
+    ),
     "out_of_range": ("elected", [read("", 1, 9, error_code=1, records_size=0)]),
     "of_the_next_leader": ("elected", [read("", 11, 2, leader_epoch=1), read("", 12, 4, leader_epoch=1)]),
     # 1 has not been told that it leads no more, and its clock is ahead.
@@ -62,7 +71,12 @@ FOUND: Findings = {
     "from_within": {(SURE, 1, 3, 5)},
     "then_more": {(SURE, 1, 2, 3)},
     "past_the_end": {(PERHAPS, 1, 2, 5)},
-    "went_back": {(SURE, 1, 2, 4)},
+    "went_back": {(PERHAPS, 1, 2, 5)},
+    "first_seen_at_the_end": {(PERHAPS, 1, 2, 5)},
+    "first_seen_beyond_its_begin": {(SURE, 1, 3, 4)},
+    "went_farther_than_given": {(PERHAPS, 1, 2, 4)},
+    "read_beyond": {(PERHAPS, 1, 4, 5), (SURE, 1, 5, 7)},
+    "told_no_bound": {(SURE, 1, 2, 3)},
     "of_who_was_not_told": {(SURE, 1, 2, 3)},
     "of_the_first": {(SURE, 1, 2, 5)},
     "of_the_second": {(SURE, 2, 2, 4)},
@@ -82,16 +96,20 @@ MUTANTS = (
            "two leaders' clocks are compared"),
     Mutant(FINDER, "F.bool_or(is_sure)", "F.bool_and(is_sure)", "all must be sure"),
     Mutant(FINDER, "F.min(F.when(is_sure", "F.max(F.when(is_sure", "read from its last position"),
-    Mutant(FINDER, "F.least(F.max(_READ_TO), C.TO_OFFSET)", "F.max(_READ_TO)",
+    Mutant(FINDER, "F.least(F.max(F.when(is_sure, F.col(_READ_TO))), C.TO_OFFSET)", "F.max(_READ_TO)",
            "more was read than is gone"),
     Mutant(FINDER, "F.least(F.max(_MAY_HAVE_READ_TO), C.TO_OFFSET)", "F.max(_MAY_HAVE_READ_TO)",
            "more may have been read than is gone"),
     Mutant(FINDER, '& ~is_replaced("epoch", C.FROM_OFFSET) ', "",
            "what a leader long before had there is taken for what is gone"),
     Mutant(READS, "F.col(C.REPLICA_ID) < 0", "F.col(C.REPLICA_ID) <= 0", "broker 0 is a consumer"),
-    Mutant(READS, "F.coalesce(is_given & (", "F.coalesce((", "who was given nothing has read it"),
+    Mutant(READS, "F.coalesce((F.col(C.RECORDS_SIZE) > 0) & (", "F.coalesce((", "who was given nothing has read it"),
     Mutant(READS, "(goes_on_at > asked) & ", "", "who goes back had read nothing"),
-    Mutant(READS, " & (goes_on_at <= bound)", "", "a position past what was given is of it"),
+    Mutant(READS, " & (goes_on_at <= end)", "", "a position past what was given is of it"),
+    Mutant(READS, "F.when(bound < 0, NO_BOUND).otherwise(bound)", "bound", "an untold bound is one"),
+    Mutant(READS, 'F.col("known_to").isNull() | ', "", "who is first seen at a position has read nothing below"),
+    Mutant(READS, ' | (asked > F.col("known_to"))', "", "who is farther on than it was given has read nothing"),
+    Mutant(FINDER, " & (F.col(C.FETCH_OFFSET) < F.col(C.TO_OFFSET))", "", "what is read beyond the range is of it"),
     Mutant(READS, ".where(F.col(C.ERROR_CODE) == 0)", "", "a position out of range was read"),
 )  # fmt: skip
 
@@ -119,6 +137,8 @@ def test_what_it_read_for_sure_and_what_perhaps(told: Told) -> None:
     evidence = {row["topic"]: row["evidence"] for row in reads_of_lost_records(told.landed, told.lost).collect()}
 
     assert "read [2, 3) and perhaps up to 5 before leader 2" in evidence["then_more"]
+    assert "no later position tells how many it read" in evidence["past_the_end"]
+    assert "no line tells how it came to its position 5" in evidence["first_seen_at_the_end"]
 
 
 @pytest.mark.long

@@ -224,7 +224,7 @@ def test_a_log_that_begins_below_its_own_high_watermark_was_cut_silently(spark: 
     landed = {T.BROKER_STATEMENTS.name: rows(spark, T.BROKER_STATEMENTS, *wiped, *told, *again)}
     landed |= {table.name: rows(spark, table) for table in (T.LEADER_CHANGES, T.METADATA_CHANGES)}
     leaders, replicas, cuts = (rows(spark, table) for table in (T.LEADER_TIMELINE, T.REPLICA_TIMELINE, T.TRUNCATIONS))
-    found = silent_truncations(landed, spans(leaders), contacts(replicas, leaders), cuts).collect()
+    found = silent_truncations(landed, spans(leaders), contacts(replicas, leaders, leaders), cuts).collect()
 
     assert [(r["topic"], r["replica_id"], r["leader_epoch"], r["from_offset"], r["to_offset"]) for r in found] == [
         ("t", 2, 4, 0, 480)

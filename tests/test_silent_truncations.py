@@ -52,6 +52,14 @@ HISTORIES: dict[str, dict[T.Table, Any]] = {
     "as_long_as_its_hw": own(follows(1, 0, 10, 8), follows(2, 1, 8, 5)),
     "wiped": own(follows(1, 0, 10, 8), follows(2, 1, 0, 0)),
     "grows_again": own(follows(1, 0, 10, 8), follows(2, 1, 5, 5), [said(3, "segment_rolled", 7, 1)]),
+    # The roles that follow begin with the same log; or it is shorter again.
+    "told_again": own(follows(1, 0, 10, 8), follows(2, 1, 5, 5), follows(3, 2, 5, 5)),
+    "shorter_twice": {
+        T.BROKER_STATEMENTS: [
+            {**one, "topic_id": "x"}
+            for one in (*follows(1, 0, 10, 8), *follows(2, 1, 6, 6), *follows(3, 1, 4, 4))
+        ],
+    },
     "it_says_so": own(follows(1, 0, 10, 8), [said(2, "truncated_to", 5, 1)], follows(3, 1, 5, 5)),
     "it_says_so_later": own(follows(1, 0, 10, 8), follows(2, 1, 10, 6), [said(3, "truncated_to", 5, 1)]),
     "cut_before": own([said(1, "truncated_to", 9, 0)], follows(2, 0, 10, 8), follows(3, 1, 5, 5)),
@@ -126,6 +134,8 @@ FOUND: Findings = {
     "down_and_down": {("warning", 2, 3, 5, 8)},
     "wiped": {("warning", 1, 3, 0, 8)},
     "grows_again": {("warning", 1, 3, 5, 8)},
+    "told_again": {("warning", 1, 3, 5, 8)},
+    "shorter_twice": {("warning", 1, 3, 4, 8)},
     "restarted_with_an_id": {("critical", 0, 1, 6, 8)},
     "cut_before": {("warning", 1, 3, 5, 8)},
     "with_an_id": {("warning", 0, 3, 5, 8)},
@@ -147,12 +157,16 @@ FOUND: Findings = {
 """Severity, epoch, replica and range; nothing of the others."""
 
 FINDER, LEADERS, UNCUT = silent_cuts.silent_truncations, silent_cuts._leaders, silent_cuts._uncut
+SHORTER_LOGS = silent_cuts._shorter
 MUTANTS = (
-    Mutant(FINDER, "leo >= 0 AND ", "leo > 0 AND ", "a log that was wiped is no log"),
-    Mutant(FINDER, "leo >= 0 AND ", "", "an unknown LEO is a short log"),
-    Mutant(FINDER, "NOT is_cut AND ", "", "a cut that is told is silent"),
-    Mutant(FINDER, "leo < had.hw", "leo <= had.hw", "who has all that was committed has lost some"),
-    Mutant(FINDER, 'F.max(F.struct("hw"', 'F.min(F.struct("hw"', "a HW that went down was never higher"),
+    Mutant(SHORTER_LOGS, '(F.col("leo") >= 0) & ', '(F.col("leo") > 0) & ', "a log that was wiped is no log"),
+    Mutant(SHORTER_LOGS, '(F.col("leo") >= 0) & ', "", "an unknown LEO is a short log"),
+    Mutant(SHORTER_LOGS, '~F.col("is_cut") & ', "", "a cut that is told is silent"),
+    Mutant(SHORTER_LOGS, '(F.col("leo") < F', '(F.col("leo") <= F', "who has all that was committed has lost some"),
+    Mutant(SHORTER_LOGS, "F.max(reached)", "F.min(reached)", "a HW that went down was never higher"),
+    Mutant(SHORTER_LOGS, 'had("cuts", "times")', 'had("cuts")', "it is told with each role"),
+    Mutant(SHORTER_LOGS, 'F.greatest(had("cuts", "times"), "then")', 'had("cuts", "times")',
+           "what a shorter log came to is not asked for"),
     Mutant(FINDER, '.where(_is_later(F.col(f"{_HAD}.epoch")))', "", "a topic made again is the one before"),
     Mutant(FINDER, 'F.min("leo")', 'F.max("leo")', "it began with what it came to"),
     Mutant(FINDER, 'F.max(f"{_HAD}.hw")', 'F.min(f"{_HAD}.hw")', "its leader's HW is not asked for"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings.cutters import SEEN_IN
@@ -16,7 +16,8 @@ _IS_LEADERS_OWN = "is_leaders_own"
 """boolean: it had fetched from the leader in whose epoch it cut: what it cut are that leader's records."""
 _COMMITTED_END = "committed_end"
 _GONE = "gone"
-"""struct<start,end>: a part of what it cut and was committed that an election since has lost; NULL where none is."""
+"""struct<start,end,led_in>: a part of what it cut and was committed that an election since has lost; NULL where none
+is. `led_in` is the leader epoch in which the replica led itself, before it had fetched them again; NULL if another."""
 
 
 def cuts_below_high_watermark(cut: DataFrame, led: DataFrame, lost: DataFrame) -> DataFrame:
@@ -58,24 +59,40 @@ def _with_committed(rows: DataFrame) -> DataFrame:
 
 
 def _with_gone(rows: DataFrame, lost: DataFrame) -> DataFrame:
-    """Return the rows with `gone`: what an election lost since the replica was last in touch, up to the cut."""
+    """Return the rows with `gone`: what an election lost since the replica was last in touch, up to the cut.
+
+    Or the replica's own, after the cut: it was elected before it had fetched them again.
+    """
     restart = F.col(PREVIOUS_EPOCH) == F.col(C.LEADER_EPOCH)
     ranges = lost.where(F.col(C.KIND) == IncidentKind.COMMITTED_RECORDS_LOST.value).groupBy(*C.PARTITION_KEY)
-    loss = F.struct(F.col(C.LEADER_EPOCH).alias("epoch"), restart.alias("is_restart"), C.FROM_OFFSET, C.TO_OFFSET)
+    loss = F.struct(
+        F.col(C.LEADER_EPOCH).alias("epoch"), restart.alias("is_restart"), C.LEADER_ID, C.FROM_OFFSET, C.TO_OFFSET
+    )
     of_partition = ranges.agg(F.collect_list(loss).alias("losses"))
     epoch = F.col(C.LEADER_EPOCH)
     last = F.coalesce(F.col(SEEN_IN), epoch - 1)
 
+    # What it cut again, later, it had fetched before that.
+    in_order = Window.partitionBy(*C.REPLICA_KEY).orderBy(C.LEADER_EPOCH, C.EVENT_TIME)
+    known = rows.withColumn("next_cut_in", F.lead(C.LEADER_EPOCH).over(in_order))
+
+    def is_own(it: Column) -> Column:
+        is_next = F.coalesce(it["epoch"] <= F.col("next_cut_in"), F.lit(True))
+        return (it[C.LEADER_ID] == F.col(C.REPLICA_ID)) & (it["epoch"] > epoch) & is_next
+
     def is_since(it: Column) -> Column:
         # A leader that restarts without its tail keeps its epoch, and has not got what was fetched from it before.
-        return ((it["epoch"] > last) & (it["epoch"] <= epoch)) | ((it["epoch"] == last) & it["is_restart"])
+        is_before = ((it["epoch"] > last) & (it["epoch"] <= epoch)) | ((it["epoch"] == last) & it["is_restart"])
+        return is_before | is_own(it)
 
     def part(it: Column) -> Column:
         start, end = F.greatest(it[C.FROM_OFFSET], C.TO_OFFSET), F.least(it[C.TO_OFFSET], _COMMITTED_END)
-        return F.struct(start.alias("start"), end.alias("end"))
+        led_in = F.when(is_own(it), it["epoch"])
+        return F.struct(start.alias("start"), end.alias("end"), led_in.alias("led_in"))
 
     parts = F.filter(F.transform(F.filter("losses", is_since), part), lambda it: it["start"] < it["end"])
-    return rows.join(of_partition, C.on_partition(), "left").withColumn(_GONE, F.array_min(parts)).drop("losses")
+    joined = known.join(of_partition, C.on_partition(), "left")
+    return joined.withColumn(_GONE, F.array_min(parts)).drop("losses", "next_cut_in")
 
 
 def _findings(rows: DataFrame) -> DataFrame:
@@ -92,6 +109,7 @@ def _findings(rows: DataFrame) -> DataFrame:
     )
     verdict = (
         F.when(~was_committed, "the records it cut were committed by no leader: later ones have their offsets")
+        .when(F.col(f"{_GONE}.led_in").isNotNull(), _led_without())
         .when(is_gone, text("[{}, {}) of them are gone from the leader's log too", f"{_GONE}.start", f"{_GONE}.end"))
         .when(F.col(_IS_LEADERS_OWN), "the leader from which it had them still has them: they are fetched again")
         .when(is_held, "the leader began with those records: they are fetched again")
@@ -109,3 +127,11 @@ def _findings(rows: DataFrame) -> DataFrame:
     )  # fmt: skip
     kind = IncidentKind.TRUNCATED_BELOW_HIGH_WATERMARK
     return finding(rows, kind, severity, evidence, replica_id=F.col(C.REPLICA_ID), offsets=(start, F.col("end")))
+
+
+def _led_without() -> Column:
+    """Return in words that the replica's own election lost what it had cut."""
+    return text(
+        "[{}, {}) of them are gone: it led epoch {} before it had fetched them again",
+        f"{_GONE}.start", f"{_GONE}.end", f"{_GONE}.led_in",
+    )  # fmt: skip

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.contacts import ASKED_FROM, LEADS, OWN_HW
-from replay.findings.differing import with_differing
+from replay.findings.differing import KEPT, kept, with_differing
 from replay.findings.finding import finding, text
 from replay.findings.leaders_logs import SPLIT_AT
 from replay.findings.lost_ranges import PREVIOUS_EPOCH, PREVIOUS_LEADER
@@ -51,20 +51,29 @@ def parted_followers(
 
 
 def _with_cuts(known: DataFrame, truncations: DataFrame) -> DataFrame:
-    """Return the rows with `ended_at`: when the follower cut its log to where the two part, in that epoch or later."""
+    """Return the rows with `ended_at`: when the follower cut its log to where the two part, in that epoch or later.
+
+    And with `differing.KEPT`.
+    """
     cut = F.struct(C.LEADER_EPOCH, C.EVENT_TIME, C.TO_OFFSET)
     cuts = truncations.groupBy(*C.PARTITION_KEY, C.REPLICA_ID).agg(F.collect_list(cut).alias("cuts"))
-    since = F.filter(
-        "cuts", lambda it: (it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] <= F.col("begin"))
-    )
-    ended_at = F.array_min(F.transform(since, lambda it: it[C.EVENT_TIME]))
-    return known.join(cuts, C.on_partition(C.REPLICA_ID), "left").withColumn(C.ENDED_AT, ended_at)
+    since = F.filter("cuts", lambda it: it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH))
+    to_the_split = F.filter(since, lambda it: it[C.TO_OFFSET] <= F.col("begin"))
+    in_part = F.filter(since, lambda it: it[C.TO_OFFSET] > F.col("begin"))
+    ended_at = F.array_min(F.transform(to_the_split, lambda it: it[C.EVENT_TIME]))
+    dated = known.join(cuts, C.on_partition(C.REPLICA_ID), "left").withColumn(C.ENDED_AT, ended_at)
+    before = F.filter(in_part, lambda it: ~F.coalesce(it[C.EVENT_TIME] > F.col(C.ENDED_AT), F.lit(False)))
+    return dated.withColumn(KEPT, kept(before))
 
 
 def _findings(rows: DataFrame) -> DataFrame:
     """One finding per follower and range of which it had other records."""
     is_over = F.col(C.ENDED_AT).isNotNull()
-    fate = F.when(is_over, text("it cut them at {}", C.ENDED_AT)).otherwise("it has cut nothing")
+    fate = (
+        F.when(is_over, text("it cut them at {}", C.ENDED_AT))
+        .when(F.size(KEPT) > 0, "it keeps these")
+        .otherwise("it has cut nothing")
+    )
     evidence = text(
         "[{}, {}): replica {} had records of epoch {} or before, below its HW {}, leader {} appended others in epoch"
         " {}; the replica asked it for {} first, and {}",

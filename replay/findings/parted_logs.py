@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.contacts import LEADS
-from replay.findings.differing import with_differing
+from replay.findings.differing import KEPT, kept, with_differing
 from replay.findings.finding import finding, text
 from replay.findings.leaders_logs import SPLIT_AT
 from replay.findings.lost_ranges import HAD_UP_TO, PREVIOUS_EPOCH, PREVIOUS_LEADER
@@ -78,7 +78,10 @@ def _first_epoch(entries: Column) -> Column:
 
 
 def _with_end(apart: DataFrame, truncations: DataFrame) -> DataFrame:
-    """Return the rows with `cut_at` and `other_cut_at`, of the predecessor and the new leader, and when it ended."""
+    """Return the rows with `cut_at` and `other_cut_at`, of the predecessor and the new leader, and when it ended.
+
+    And `kept`, what the predecessor kept when it cut its log to less than all of it: `differing.KEPT`.
+    """
     cut = F.struct(C.LEADER_EPOCH, C.EVENT_TIME, C.TO_OFFSET)
     cuts = truncations.groupBy(*C.PARTITION_KEY, C.REPLICA_ID).agg(F.collect_list(cut).alias("cuts"))
 
@@ -88,12 +91,17 @@ def _with_end(apart: DataFrame, truncations: DataFrame) -> DataFrame:
         )
         return F.array_min(F.transform(to_the_split, lambda it: it[C.EVENT_TIME]))
 
+    def cut_in_part(it: Column) -> Column:
+        is_of_this = (it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] > F.col("begin"))
+        return is_of_this & ~F.coalesce(it[C.EVENT_TIME] > F.col(C.ENDED_AT), F.lit(False))
+
     known = apart
     for replica, name in ((PREVIOUS_LEADER, "own_cuts"), (C.LEADER_ID, "other_cuts")):
         own = cuts.select(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(replica), F.col("cuts").alias(name))
         known = known.join(own, C.on_partition(replica), "left")
     ended = {"cut_at": first_cut("own_cuts", C.LEADER_EPOCH), "other_cut_at": first_cut("other_cuts", _UNTIL)}
-    return known.withColumns(ended).withColumn(C.ENDED_AT, F.least("cut_at", "other_cut_at"))
+    dated = known.withColumns(ended).withColumn(C.ENDED_AT, F.least("cut_at", "other_cut_at"))
+    return dated.withColumn(KEPT, kept(F.filter("own_cuts", cut_in_part)))
 
 
 def _fate() -> tuple[Column, Column]:
@@ -106,6 +114,8 @@ def _fate() -> tuple[Column, Column]:
         F.when(F.col("cut_at").isNotNull(), text("replica {} cut its own at {}", PREVIOUS_LEADER, "cut_at"))
         .when(is_over, text("replica {} cut these at {}: the log of epoch {} does not hold them",
                             C.LEADER_ID, "other_cut_at", _UNTIL))
+        .when(is_back & (F.size(KEPT) > 0),
+              text("replica {} fetches since epoch {} and keeps these of its own", PREVIOUS_LEADER, "back_in"))
         .when(is_back, text("replica {} fetches since epoch {} and has cut nothing", PREVIOUS_LEADER, "back_in"))
         .when(F.col("led_in") == F.col(_UNTIL),
               text("replica {} led epoch {}, and replica {} has cut nothing", PREVIOUS_LEADER, "led_in", C.LEADER_ID))

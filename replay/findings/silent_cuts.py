@@ -40,11 +40,10 @@ def silent_truncations(
     own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, -1)
     # A cut begins a new log, as it were: what the log had before it does not count.
     marked = told.withColumn("cuts", F.coalesce(F.sum(F.col("is_cut").cast("int")).over(own), F.lit(0)))
-    since_cut = Window.partitionBy(*C.REPLICA_KEY, "cuts").orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
-    had = F.max(F.struct("hw", F.col(C.LEADER_EPOCH).alias("epoch"))).over(since_cut.rowsBetween(FIRST, -1))
-    begun = marked.withColumn(_HAD, had).where("leo >= 0 AND NOT is_cut AND leo < had.hw")
-    shorter = begun.where(_is_later(F.col(f"{_HAD}.epoch"))).withColumns(
-        {"as_leader": F.lit(False), "why": text("its own log had had HW {}", f"{_HAD}.hw")}
+    shorter = (
+        _shorter(marked)
+        .where(_is_later(F.col(f"{_HAD}.epoch")))
+        .withColumns({"as_leader": F.lit(False), "why": text("its own log had had HW {}", f"{_HAD}.hw")})
     )
     leaders = _uncut(_leaders(led, took_part, silent_epochs(landed, led)), marked, truncations)
     found = shorter.select(*_FOUND).unionByName(leaders.select(*_FOUND)).groupBy(*C.REPLICA_KEY, C.LEADER_EPOCH).agg(
@@ -53,6 +52,30 @@ def silent_truncations(
         F.max_by("why", F.struct("as_leader", f"{_HAD}.hw")).alias("why"),
     )  # fmt: skip
     return _findings(found)
+
+
+def _shorter(marked: DataFrame) -> DataFrame:
+    """Return the points at which a replica's log is first seen to be shorter than its own HW was since it was cut.
+
+    The roles that follow have the same log: what it had before is compared once.
+    """
+    own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, -1)
+    is_shorter = F.coalesce((F.col("leo") >= 0) & ~F.col("is_cut") & (F.col("leo") < F.col(f"{_HAD}.hw")), F.lit(False))
+    reached = F.struct("hw", F.col(C.LEADER_EPOCH).alias("epoch"))
+
+    def had(*since: str) -> Column:
+        of_log = Window.partitionBy(*C.REPLICA_KEY, *since).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE)
+        return F.max(reached).over(of_log.rowsBetween(FIRST, -1))
+
+    ever = marked.withColumn(_HAD, had("cuts")).withColumn("is_shorter", is_shorter)
+    counted = ever.withColumns(
+        {
+            "times": F.coalesce(F.sum(F.col("is_shorter").cast("int")).over(own), F.lit(0)),
+            "then": F.last(F.when(F.col("is_shorter"), reached), ignorenulls=True).over(own),
+        }
+    )
+    since = counted.withColumn(_HAD, F.greatest(had("cuts", "times"), "then"))
+    return since.where(is_shorter)
 
 
 _FOUND = (*C.REPLICA_KEY, C.LEADER_EPOCH, C.CAPTURE_ID, C.EVENT_TIME, "leo", _HAD, "as_leader", "why")

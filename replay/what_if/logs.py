@@ -53,11 +53,13 @@ def cut(whole: Column, end: Column) -> Column:
 def grown(own: Column, epoch: Column, records: Column) -> Column:
     """Return the log after its leader appended records, or none, in an epoch.
 
-    A leader enters its epoch before it appends anything; an entry without records gives way to the next one
-    (`LeaderEpochFileCache.assign`, LEFC:103-162).
+    A leader enters its epoch before it appends anything; an entry without records gives way to the next one. One that
+    restarts and keeps its epoch has entered it (`LeaderEpochFileCache.assign`, LEFC:103-162).
     """
-    before = F.filter(own["runs"], lambda it: (it["start"] < own["leo"]) & (it["epoch"] < epoch))
-    return log(F.concat(before, run(epoch, own["leo"])), own["leo"] + records, own["hw"])
+    before = F.filter(own["runs"], lambda it: (it["start"] < own["leo"]) & (it["epoch"] <= epoch))
+    has_entered = F.exists(before, lambda it: it["epoch"] == epoch)
+    runs = F.when(has_entered, before).otherwise(F.concat(before, run(epoch, own["leo"])))
+    return log(runs, own["leo"] + records, own["hw"])
 
 
 def fetched(own: Column, leader: Column, end: Column) -> Column:

@@ -1,0 +1,64 @@
+"""Each replica's leader epochs at the end, as its log has them: against the twin's own cache."""
+
+from __future__ import annotations
+
+import pytest
+from pyspark.sql import SparkSession
+
+from replay.views.epoch_caches import MADE_OF, leader_epoch_caches
+from tests.engine import landed_from
+from tests.looked_through import stories_of
+from tests.rebuilt import Answers, Logs, asked, logs_of
+
+pytestmark = pytest.mark.spark
+
+STORIES = {
+    # 1 leads epoch 1 from 4 on. Its process restarts and keeps the epoch: it has entered it already.
+    "a_leader_restarts_and_keeps_its_epoch": """
+        lag 10 s
+        1 leads epoch 0, replicas 1 2, isr 1 | 1:0  2:?  hw 0
+        append 4                             | 1:4  hw 4
+        1 is elected epoch 1                 | 1:4  hw 4
+        append 4                             | 1:8  hw 8
+        2 fetches at 0, at once              | 1:8  2:0  replica 2: leo 8 hw 8
+        2 fetches at 8, at once              | 1:8  2:8
+        kill 1                               | no leader
+        restart 1 hw 8 leo 8                 | 1:8  2:?  hw 8
+        append 2                             | 1:10  hw 10
+        2 fetches at 8, at once              | 1:10  2:8  replica 2: leo 10 hw 10
+        2 fetches at 10, at once             | 1:10  2:10
+    """,
+    # Without its tail: all that it had appended in epoch 1 is gone, and it enters that anew.
+    "it_lost_all_of_it": """
+        1 leads epoch 0, replicas 1 2, isr 1 | 1:0  2:?  hw 0
+        append 4                             | 1:4  hw 4
+        1 is elected epoch 1                 | 1:4  hw 4
+        append 4                             | 1:8  hw 8
+        kill 1                               | no leader
+        restart 1 hw 3 leo 3                 | 1:3  2:?  hw 3  lost 1: 3 to 8
+        append 2                             | 1:5  hw 5
+    """,
+}
+
+
+@asked
+def told() -> Logs:
+    """Their logs."""
+    return logs_of(stories_of(STORIES), 3)
+
+
+def test_epochs_begin_once(spark: SparkSession, rebuilt: Answers) -> None:
+    """Of each replica, as `LeaderEpochFileCache` has them: the first offset of each epoch that has records."""
+    tables = {**landed_from(spark, told().landing), **vars(rebuilt.frames(told))}
+    found: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    for row in leader_epoch_caches(*[tables[table.name] for table in MADE_OF]).collect():
+        found.setdefault((row["topic"], row["replica_id"]), []).append((row["leader_epoch"], row["start_offset"]))
+
+    expected = {
+        (story.name, broker.id): [tuple(entry) for entry in broker.log.epochs]
+        for story in stories_of(STORIES)
+        for cluster in story.clusters.values()
+        for broker in cluster.brokers.values()
+        if broker.log.epochs
+    }
+    assert {key: sorted(entries) for key, entries in found.items()} == expected

@@ -8,13 +8,15 @@ import pytest
 
 from jobs.keeping import keeping
 from replay.findings.elections import elections, unclean_elections
-from replay.findings.isr_story import isr_changes, isr_steps, times_under_min_isr
+from replay.findings.isr_story import isr_changes, isr_steps
 from replay.findings.spans import END_ISR, spans
 from replay.findings.stale_members import stale_isr_members
+from replay.findings.under_min_isr import times_under_min_isr
 from replay.profile import Profile
 from schemas import tables as T
 from tests.checked_rows import Given, at, event
-from tests.frames import rows
+from tests.frames import nothing_else, rows
+from tests.nothing_told import untold
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,7 +49,7 @@ def test_an_isr_inferred_for_the_end_is_nobodys(spark: SparkSession) -> None:
     assert {(row["kind"], row["leader_epoch"], row["replica_id"]) for row in left} == {
         ("ISR_SHRUNK", 1, 1), ("ISR_SHRUNK", 1, 3)
     }  # fmt: skip
-    assert times_under_min_isr(timeline).isEmpty()
+    assert times_under_min_isr(timeline, untold(spark)[0], *nothing_else(spark, T.SETTINGS), Profile()).isEmpty()
     assert {row["leader_epoch"]: row[END_ISR] for row in known.collect()} == {0: [1, 2, 3], 1: [2]}
     assert unclean_elections(elections(landed, known), Profile()).isEmpty()
 

@@ -76,6 +76,20 @@ STORIES = {
         time +60 s
         append 1, acks all                     | hw 3  produce error 19
     """,
+    # Nobody leads: nothing is refused, whatever the setting.
+    "nobody_leads_under_min_isr": """
+        lag 10 s
+        min isr 2
+        1 leads epoch 0, replicas 1 2, isr 1   | 1:0  2:?  hw 0
+        append 3                               | 1:3  2:?  hw 0 under min isr
+        time +10 s
+        kill 1                                 | no leader
+        no leader epoch 1
+        time +60 s
+        restart 1                              | no leader
+        1 is elected epoch 2                   | 1:3  hw 0 under min isr
+        append 1
+    """,
     # And lowered: from then on it is not, though the next event comes a minute later.
     "a_setting_is_lowered": """
         lag 10 s
@@ -128,6 +142,10 @@ FOUND = {
     "only_consumers_ask": {(STALLED, "warning", 2, None, "[2] did not fetch")},
     "a_produce_times_out": {(STALLED, "warning", 2, None, "[2] did not fetch")},
     "a_setting_is_raised": {(UNDER, "warning", -1, None, "acks=all is refused")},
+    "nobody_leads_under_min_isr": {
+        (UNDER, "warning", -1, 10.0, "acks=all is refused"), (UNDER, "warning", -1, None, "acks=all is refused"),
+        (STALLED, "warning", -1, 10.0, "the ISR [1] is under min.insync.replicas 2"),
+    },
     "a_setting_is_lowered": {
         (UNDER, "warning", -1, 10.0, "acks=all is refused"),
         (STALLED, "warning", -1, 70.0, "the ISR [1] is under min.insync.replicas 2"),

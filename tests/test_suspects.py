@@ -49,7 +49,7 @@ def test_who_is_no_suspect_has_no_finding(rebuilt: Answers) -> None:
         suspected = keep(suspects(leaders, told[1], STALL_MS), is_small=True)
         looks = {
             MAY_STALL: lambda events: stalled_high_watermarks(events, *told, HASTY),
-            WAS_UNDER_MIN_ISR: lambda events: times_under_min_isr(events, settings, HASTY),
+            WAS_UNDER_MIN_ISR: lambda events: times_under_min_isr(events, told[0], settings, HASTY),
         }
         for of, look in looks.items():
             everything = sorted(map(str, look(leaders).collect()))

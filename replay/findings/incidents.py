@@ -64,7 +64,7 @@ def incidents(
         regressions(led),
         times_without_leader(landed),
         isr_changes(isr_steps(leader_timeline)),
-        times_under_min_isr(too_small, settings, profile),
+        times_under_min_isr(too_small, epochs, settings, profile),
         stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), epochs, heard, profile),
         stale_isr_members(leader_timeline, profile, keep),
         divergences(landed, lost, took_part, truncations, leader_timeline, profile),

@@ -9,6 +9,7 @@ from replay import names as N
 from replay.brokers_rules import of_each_leader, rules_of
 from replay.findings.finding import finding, members, text, until
 from replay.findings.suspects import WAS_UNDER_MIN_ISR
+from replay.findings.told_epochs import LAST_OF_EPOCH, with_untold_epochs
 from replay.profile import Profile
 from replay.settings import MIN_ISR_SETTING
 from replay.windows import FIRST, NOW
@@ -28,13 +29,17 @@ def with_changed(suspected: DataFrame, settings: DataFrame) -> DataFrame:
     return known.withColumn(WAS_UNDER_MIN_ISR, may_be).drop("values")
 
 
-def times_under_min_isr(leader_timeline: DataFrame, settings: DataFrame, profile: Profile) -> DataFrame:
+def times_under_min_isr(
+    leader_timeline: DataFrame, epochs: DataFrame, settings: DataFrame, profile: Profile
+) -> DataFrame:
     """One row per stretch in which the committed ISR was smaller than the effective min.insync.replicas.
 
     A change of the topic's setting counts from its own time on (`Partition.isUnderMinIsr` reads it whenever it is
-    asked, P:382): the leader's next event may be long after, for what is refused is none.
+    asked, P:382): the leader's next event may be long after, for what is refused is none. While nobody leads nothing is
+    refused; `epochs` is `told_epochs.told_epochs`.
     """
-    rows = _with_changes(leader_timeline, settings, profile).where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
+    events = with_untold_epochs(leader_timeline, epochs)
+    rows = _with_changes(events, settings, profile).where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(*C.TIMELINE_ORDER, _IS_SETTING, C.EVENT_TIME)
     is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(in_order).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
     changes = rows.withColumn("is_change", is_change).where("is_change")
@@ -60,9 +65,13 @@ def _with_changes(leader_timeline: DataFrame, settings: DataFrame, profile: Prof
 
     Without the ends of killed processes, which have the time at which they are started again.
     """
-    known = leader_timeline.where((F.col(C.EVENT_TYPE) != EventType.RESTART.value) & F.col(C.ISR).isNotNull())
+    nobody_leads = F.col(C.EVENT_SEQ) == LAST_OF_EPOCH
+    known = leader_timeline.where(
+        (F.col(C.EVENT_TYPE) != EventType.RESTART.value) & F.col(C.ISR).isNotNull() | nobody_leads
+    )
+    is_under = F.when(nobody_leads, F.lit(False)).otherwise(F.col(C.IS_UNDER_MIN_ISR)).alias(C.IS_UNDER_MIN_ISR)
     events = known.select(
-        *C.PARTITION_KEY, C.EVENT_TIME, C.IS_UNDER_MIN_ISR, C.MIN_ISR, F.lit(0).alias(_IS_SETTING),
+        *C.PARTITION_KEY, C.EVENT_TIME, is_under, C.MIN_ISR, F.lit(0).alias(_IS_SETTING),
         C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID, C.CAPTURE_ID, C.ISR, (F.size(C.REMOTE_LEO_MAP) + 1).alias(_REPLICAS),
     )  # fmt: skip
     told = _told(settings).where(F.col(C.EVENT_TIME).isNotNull()).withColumn(_IS_SETTING, F.lit(1))

@@ -62,8 +62,9 @@ def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, repla
     written = written_timelines(warehouse, cluster_id)
     describe(warehouse.spark, "find incidents")
     with keeping() as keep:
-        landed = with_few_kept(landed, keep)
-        found = incidents_in(landed, written, replay.profile, replay.ahead, keep)
+        with step("look for incidents"):
+            landed = with_few_kept(landed, keep)
+            found = incidents_in(landed, written, replay.profile, replay.ahead, keep)
         return write_table(warehouse, INCIDENTS, found, cluster_id, note=mark)
 
 

@@ -62,7 +62,8 @@ def whole_replay(told: Landed, keep: Keep) -> Replay:
         looking.note = f"{slots} replicas a partition, truncation by {profile.truncation}"
         looking.note += ", each broker by its own release and lag time" if profile.by_broker else ""
     if cut is None:
-        timelines = reconstruct(landed, assigned, slots, profile, keep)
+        with step("replay the events"):
+            timelines = reconstruct(landed, assigned, slots, profile, keep)
     else:
         timelines = in_stretches(landed, keep(cut, is_small=True), slots, profile, keep)
     return Replay(on_own_clocks(timelines, told, ahead), profile, ahead=ahead)

@@ -119,7 +119,7 @@ UNCLEAN = all_of(
     put(T.METADATA_CHANGES, {"metadata_offset": 3}, isr=[1, 3]),
     put(T.METADATA_CHANGES, {"leader_epoch": 1}, isr=[2], is_unclean=True),
 )
-READER = {"replica_id": -1, "fetch_offset": 9}
+READER = {"replica_id": -1, "fetch_offset": 8}
 BATCH = {"broker_id": 3, "base_offset": 5}
 
 # fmt: off
@@ -172,7 +172,7 @@ DAMAGES = [
     Damage("a producer's line twice",                         "NoLineLandsTwice",                                  again(T.PRODUCE_EVENTS, {"base_offset": 5})),
     Damage("a follower's line twice",                         "NoLineLandsTwice",                                  again(T.FETCH_EVENTS, {"replica_id": 2, "fetch_offset": 8})),
     Damage("a consumer that was given uncommitted records",   "ConsumersReadBelowTheHighWatermark",                put(T.FETCH_EVENTS, READER, fetch_offset=10)),
-    Damage("the same under read_committed",                   "ConsumersReadBelowTheHighWatermark",                put(T.FETCH_EVENTS, READER, isolation_level=1, response_last_stable_offset=9)),
+    Damage("the same under read_committed",                   "ConsumersReadBelowTheHighWatermark",                put(T.FETCH_EVENTS, READER, isolation_level=1, response_last_stable_offset=8)),
     Damage("a response without its HW",                       "ConsumersReadBelowTheHighWatermark",                put(T.FETCH_EVENTS, READER, response_high_watermark=None)),
     Damage("a diverging fetch that was recorded",             "DivergingFetchMovesNoRemoteLeo",                    put(T.FETCH_EVENTS, {"replica_id": 2, "fetch_offset": 8}, diverging_epoch=0)),
     Damage("a batch with another CRC",                        "LogsOfReplicasMatch",                               put(T.SEGMENT_BATCHES, BATCH, crc=99)),

@@ -146,7 +146,7 @@ def good_history() -> Tables:
     told.append(2)
     for replica in (2, 3, 2, 3):
         told.fetch(replica, 10)
-    told.consume(9)
+    told.consume(8)
     told.lead(1, 2, hw=8)
     for replica in (1, 3):
         told.fetch(replica, 10)

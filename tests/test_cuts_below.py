@@ -67,8 +67,16 @@ HISTORIES: Histories = {
     "gone_with_a_restart": led(*FIRST, RESTARTED) | {
         T.REPLICA_TIMELINE: [fetched(0, 8)], T.TRUNCATIONS: [cut_of_3(0, 8, 6, hw=8, second=7)],
     },
-    "gone_later": led(*FIRST, event(1, 1, 8, 8), event(2, 1, 6, 6)) | {
+    "gone_later": led(*FIRST, event(1, 1, 8, 8), event(2, 1, 6, 6, leader_id=1)) | {
         T.REPLICA_TIMELINE: [fetched(0, 8)], T.TRUNCATIONS: [cut_of_3(1, 8, 6, hw=8, second=12)],
+    },
+    # It is elected without them; of two cuts by the second.
+    "elected_without_them": led(*FIRST, event(1, 1, 8, 8), event(2, 1, 6, 6)) | {
+        T.REPLICA_TIMELINE: [fetched(0, 8)], T.TRUNCATIONS: [cut_of_3(1, 8, 6, hw=8, second=12)],
+    },
+    "cut_again_before_that": led(*FIRST, event(1, 1, 8, 8), event(2, 1, 6, 6)) | {
+        T.REPLICA_TIMELINE: [fetched(0, 8)],
+        T.TRUNCATIONS: [cut_of_3(1, 8, 6, hw=8, second=12), cut_of_3(1, 8, 6, hw=8, second=14)],
     },
     # 2 lost [6, 8), and 1 after it [3, 6).
     "gone_twice": led(*FIRST, event(1, 1, 6, 6), event(2, 1, 3, 3, leader_id=1)) | {
@@ -98,6 +106,11 @@ FOUND: Findings = {
     "gone_with_a_restart_before": {("warning", 6, 8, BEGAN)},
     "gone_with_a_restart": {("critical", 6, 8, "[6, 8) of them are gone")},
     "gone_later": {("warning", 6, 8, BEGAN)},
+    "elected_without_them": {("critical", 6, 8, "it led epoch 2 before it had fetched [6, 8)")},
+    "cut_again_before_that": {
+        ("warning", 6, 8, BEGAN),
+        ("critical", 6, 8, "it led epoch 2 before it had fetched [6, 8)"),
+    },
     "gone_twice": {("critical", 3, 8, "[3, 6) of them are gone")},
     "committed_by_nobody_before": {("info", 5, 8, NEVER)},
     "of_the_leader_itself": {("warning", 5, 9, HAS)},
@@ -122,6 +135,9 @@ MUTANTS = (
     Mutant(PARTS, '(it["epoch"] > last) & ', "", "it had again what was lost before it fetched"),
     Mutant(PARTS, ' & (it["epoch"] <= epoch)', "", "what is lost later was lost by then"),
     Mutant(PARTS, '(it["epoch"] == last) & ', "", "a restart long before has lost what it had since"),
+    Mutant(PARTS, "is_before | is_own(it)", "is_before", "its own election has lost nothing"),
+    Mutant(PARTS, "(it[C.LEADER_ID] == F.col(C.REPLICA_ID)) & ", "", "whoever is elected, it was without what it cut"),
+    Mutant(PARTS, " & is_next", "", "what it fetched and cut again was gone with the first cut"),
     Mutant(PARTS, ' & it["is_restart"]', "", "what its leader had lost as it was elected it had of that leader"),
     Mutant(PARTS, "F.greatest(it[C.FROM_OFFSET], C.TO_OFFSET)", "F.col(C.TO_OFFSET)", "all it cut is gone"),
     Mutant(PARTS, "F.greatest(it[C.FROM_OFFSET], C.TO_OFFSET)", "it[C.FROM_OFFSET]", "more is gone than it cut"),

@@ -132,6 +132,6 @@ def _findings(rows: DataFrame) -> DataFrame:
 def _led_without() -> Column:
     """Return in words that the replica's own election lost what it had cut."""
     return text(
-        "[{}, {}) of them are gone: it led epoch {} before it had fetched them again",
-        f"{_GONE}.start", f"{_GONE}.end", f"{_GONE}.led_in",
+        "it led epoch {} before it had fetched [{}, {}) of them again: these are gone",
+        f"{_GONE}.led_in", f"{_GONE}.start", f"{_GONE}.end",
     )  # fmt: skip

@@ -97,3 +97,17 @@ def test_a_stall_names_whom_its_evidence_names(spark: SparkSession) -> None:
     assert told == {
         "too_small": (-1, "the ISR [1] is under min.insync.replicas 2"), "of_two": (2, "[2] did not fetch"),
     }  # fmt: skip
+
+
+@pytest.mark.spark
+def test_why_it_stood_is_what_was_last_known_of_it(spark: SparkSession) -> None:
+    """In the leader's next epoch nothing tells whom it waits for: it waited for 2."""
+    two = {"maximal_isr": [1, 2], "remote_log_end_offset": {2: 0}, "high_watermark_limited_by": [2]}
+    untold_end = {**two, "high_watermark_limited_by": []}
+    timeline = rows(
+        spark, LEADER_TIMELINE, event(0, 1, 5, 0, **two), event(1, 1, 5, 0, leader_id=1, **untold_end),
+        event(1, 3, 5, 5, leader_id=1),
+    )  # fmt: skip
+
+    (found,) = stalled_high_watermarks(timeline, *untold(spark), Profile()).collect()
+    assert (found["replica_id"], found["leader_epoch"], found["evidence"].split("; ")[1]) == (2, 0, "[2] did not fetch")

@@ -74,7 +74,7 @@ def is_behind() -> Column:
 
 
 def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
-    """One row per stretch with the same HW below the LEO, with what was last known in it."""
+    """One row per stretch with the same HW below the LEO, with what was last known in it, of why if anything was."""
     state = F.struct(is_behind().alias("is_behind"), C.HIGH_WATERMARK, C.LEADER_ID, *cut_at)
     is_change = ~F.lag(state).over(timeline()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.
@@ -85,10 +85,10 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     numbered = marked.withColumn(
         "stretch", F.sum(F.col("is_change").cast("int")).over(timeline().rowsBetween(FIRST, NOW))
     )
-    last = F.max_by(
-        F.struct(C.ISR, C.MAXIMAL_ISR, C.IS_UNDER_MIN_ISR, C.MIN_ISR, C.REMOTE_LEO_MAP, C.HIGH_WATERMARK_LIMITED_BY),
-        F.struct(*C.TIMELINE_ORDER),
-    )
+    in_order = F.struct(*C.TIMELINE_ORDER)
+    known = F.struct(C.ISR, C.MAXIMAL_ISR, C.IS_UNDER_MIN_ISR, C.MIN_ISR, C.REMOTE_LEO_MAP, C.HIGH_WATERMARK_LIMITED_BY)
+    tells_why = (F.size(C.HIGH_WATERMARK_LIMITED_BY) > 0) | F.col(C.IS_UNDER_MIN_ISR)
+    last = F.coalesce(F.max_by(known, F.when(tells_why, in_order)), F.max_by(known, in_order))
     is_fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
     # A process that was killed is known to have ended when it is started again: it did nothing until then.
     active_at = F.when(F.col(C.EVENT_TYPE) != EventType.RESTART.value, F.col(C.EVENT_TIME))
@@ -102,7 +102,7 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
             F.min(active_at).alias(C.STARTED_AT),
             F.max(C.EVENT_TIME).alias("last_at"),
             F.max(active_at).alias("active_at"),
-            F.max_by("next_at", F.struct(*C.TIMELINE_ORDER)).alias(C.ENDED_AT),
+            F.max_by("next_at", in_order).alias(C.ENDED_AT),
             F.max(C.HIGH_WATERMARK).alias(C.HIGH_WATERMARK),
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
             F.collect_set(F.when(is_fetch, F.col(C.REPLICA_ID))).alias("fetching"),

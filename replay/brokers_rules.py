@@ -43,7 +43,16 @@ def of_each_leader(profile: Profile) -> Profile:
     """Return the profile with what leaders decide by as Columns of `names.RULES`, where they do not all do so alike."""
     if not profile.by_broker:
         return profile
-    return profile.with_changes(**_by(profile, OF_LEADERS, F.col(N.RULES)), by_broker=())
+    return _of_leaders(profile, F.col(N.RULES))
+
+
+def of_leader_at(profile: Profile, leader_id: Column, at_us: Column) -> Profile:
+    """Return the same as Columns of a leader and a time, for rows that have no `names.RULES`."""
+    return _of_leaders(profile, rules_of(profile, leader_id, at_us)) if profile.by_broker else profile
+
+
+def _of_leaders(profile: Profile, number: Column) -> Profile:
+    return profile.with_changes(**_by(profile, OF_LEADERS, number), by_broker=())
 
 
 def of_each_fetch(profile: Profile) -> Profile:

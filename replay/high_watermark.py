@@ -24,13 +24,17 @@ from schemas.kinds import EventType as E
 
 
 def effective_min_isr(profile: Profile) -> Column:
-    """Return min.insync.replicas, at most as many as replicas (P:391 effectiveMinIsr); the default, 1, if unknown.
+    """Return min.insync.replicas as it counts (P:391 effectiveMinIsr); the default, 1, if unknown."""
+    assigned = F.bit_count(F.col(N.ASSIGNED_MASK)).cast("int")
+    return F.when(F.col(C.MIN_ISR) < 0, 1).otherwise(capped(F.col(C.MIN_ISR), assigned, profile))
+
+
+def capped(min_isr: Column, assigned: Column, profile: Profile) -> Column:
+    """Return min.insync.replicas, at most as many as are assigned.
 
     The cap came with the gate (KIP-966, 3.7): before, one replica alone was under a min ISR of two for good.
     """
-    assigned = F.bit_count(F.col(N.ASSIGNED_MASK)).cast("int")
-    capped = F.when(F.lit(profile.min_isr_gate), F.least(F.col(C.MIN_ISR), assigned)).otherwise(F.col(C.MIN_ISR))
-    return F.when(F.col(C.MIN_ISR) < 0, 1).otherwise(capped)
+    return F.when(F.lit(profile.min_isr_gate), F.least(min_isr, assigned)).otherwise(min_isr)
 
 
 def is_under_min_isr(profile: Profile) -> Column:

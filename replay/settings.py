@@ -34,9 +34,7 @@ def with_min_isr_changes(context: DataFrame, settings: DataFrame, statements: Da
         F.col(C.BROKER_ID),
         F.col("value"),
     )
-    relevant = settings.where(F.col(C.NAME) == MIN_ISR_SETTING).withColumn(
-        "value", F.expr(f"try_cast({C.VALUE} AS INT)")
-    )
+    relevant = told_min_isrs(settings)
     every = F.sort_array(F.collect_list(change))
     of_topic = relevant.where(F.col(C.TOPIC) != "").groupBy(C.CLUSTER_ID, C.TOPIC).agg(every.alias(CHANGES))
     of_broker = relevant.where(F.col(C.TOPIC) == "").groupBy(C.CLUSTER_ID).agg(every.alias(DEFAULTS))
@@ -44,6 +42,11 @@ def with_min_isr_changes(context: DataFrame, settings: DataFrame, statements: Da
     of_cluster = of_broker.join(_first_starts(statements), C.CLUSTER_ID, "full")
     told = context.join(F.broadcast(of_topic), topic, "left").join(F.broadcast(of_cluster), C.CLUSTER_ID, "left")
     return told.withColumns({changes: _from_the_beginning(changes) for changes in (CHANGES, DEFAULTS)})
+
+
+def told_min_isrs(settings: DataFrame) -> DataFrame:
+    """One row per line of `settings` that tells min.insync.replicas, as a number: NULL where it is removed."""
+    return settings.where(F.col(C.NAME) == MIN_ISR_SETTING).withColumn("value", F.expr(f"try_cast({C.VALUE} AS INT)"))
 
 
 def _first_starts(statements: DataFrame) -> DataFrame:

@@ -19,9 +19,18 @@ KEPT = "kept"
 _DIFFERS_AT, _REACHED = "differs_at", "reached"
 
 
-def kept(cuts: Column) -> Column:
-    """Return `KEPT` of cuts, structs with those fields among others, in any order; NULL is none."""
-    each = F.transform(cuts, lambda it: F.struct(it[C.EVENT_TIME].alias("until"), it[C.TO_OFFSET].alias("up_to")))
+def kept(cuts: str) -> Column:
+    """Return `KEPT` of the replica's cuts, an array<struct<leader_epoch,event_time,to_offset>>; NULL is none.
+
+    They are those since the leadership to more than `begin`, and not after `ended_at`.
+    """
+
+    def is_in_part(it: Column) -> Column:
+        is_since = (it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] > F.col(BEGIN))
+        return is_since & ~F.coalesce(it[C.EVENT_TIME] > F.col(C.ENDED_AT), F.lit(False))
+
+    in_part = F.filter(cuts, is_in_part)
+    each = F.transform(in_part, lambda it: F.struct(it[C.EVENT_TIME].alias("until"), it[C.TO_OFFSET].alias("up_to")))
     return F.array_sort(F.coalesce(each, F.expr("cast(array() AS array<struct<until: timestamp, up_to: bigint>>)")))
 
 

@@ -48,7 +48,7 @@ def incidents(
     led = keep(spans(leader_timeline), is_small=True)
     elected = elections(landed, led)
     heard = keep(heard_until(landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]), is_small=True)
-    epochs = told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name])
+    epochs = keep(told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]), is_small=True)
     suspected = keep(suspects(leader_timeline, heard, STALL_MS), is_small=True)
     bounded = only(leader_timeline, suspected, IS_BOUNDED)
     settings = landed[T.SETTINGS.name]
@@ -62,7 +62,7 @@ def incidents(
         silent_truncations(landed, led, took_part, truncations),
         unclean_elections(elected, profile),
         regressions(led),
-        times_without_leader(landed),
+        times_without_leader(epochs, landed),
         isr_changes(isr_steps(leader_timeline)),
         times_under_min_isr(too_small, epochs, settings, profile),
         stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), epochs, heard, profile),

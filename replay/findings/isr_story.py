@@ -13,7 +13,7 @@ from schemas.kinds import EventType, IncidentKind, Severity
 _BEFORE = "isr_before"
 
 
-def _of_the_living(leader_timeline: DataFrame) -> DataFrame:
+def of_the_living(leader_timeline: DataFrame) -> DataFrame:
     """Return the events without the ends of killed processes, which have the time at which they are started again.
 
     An ISR that is inferred (up to 2.7) is for that time, at which another has long been the leader's.
@@ -25,7 +25,7 @@ def isr_steps(leader_timeline: DataFrame) -> DataFrame:
     """One row per change of the committed ISR as leaders knew it, with `isr_before`, elections' changes included."""
     # Between lines that tell of it an ISR stays; one that is inferred is another after any event.
     told = F.col(C.EVENT_TYPE).isin(EventType.BECOME_LEADER.value, EventType.ISR_CHANGE.value)
-    known = _of_the_living(leader_timeline).where(F.col(C.ISR).isNotNull() & (told | F.col(C.IS_ISR_INFERRED))).select(
+    known = of_the_living(leader_timeline).where(F.col(C.ISR).isNotNull() & (told | F.col(C.IS_ISR_INFERRED))).select(
         *C.PARTITION_KEY, C.CAPTURE_ID, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.LEADER_ID, C.LOG_END_OFFSET,
         C.HIGH_WATERMARK, F.array_sort(C.ISR).alias(C.ISR),
     )  # fmt: skip

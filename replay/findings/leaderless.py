@@ -8,7 +8,6 @@ from pyspark.sql import DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, text, until
-from replay.findings.told_epochs import told_epochs
 from replay.windows import FIRST, LAST
 from schemas import columns as C
 from schemas import tables as T
@@ -16,15 +15,15 @@ from schemas.columns import NO_REPLICA
 from schemas.kinds import IncidentKind, Severity, StatementKind
 
 
-def times_without_leader(landed: Mapping[str, DataFrame]) -> DataFrame:
+def times_without_leader(epochs: DataFrame, landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per stretch in which nobody led: from an epoch with leader -1 to the next with a leader.
 
-    After the last in-sync replica was told to stop it is what somebody wanted, and only information.
+    `epochs` is `told_epochs.told_epochs`. After the last in-sync replica was told to stop it is what somebody wanted,
+    and only information.
     """
-    per_epoch = told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name])
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(C.LEADER_EPOCH)
     led_by = F.when(F.col(C.LEADER_ID) >= 0, F.col(C.LEADER_ID))
-    known = per_epoch.withColumns(
+    known = epochs.withColumns(
         {
             "last_leader": F.last(led_by, ignorenulls=True).over(in_order.rowsBetween(FIRST, -1)),
             "is_begin": F.lag(C.LEADER_ID).over(in_order) != NO_REPLICA,

@@ -57,13 +57,12 @@ def _with_cuts(known: DataFrame, truncations: DataFrame) -> DataFrame:
     """
     cut = F.struct(C.LEADER_EPOCH, C.EVENT_TIME, C.TO_OFFSET)
     cuts = truncations.groupBy(*C.PARTITION_KEY, C.REPLICA_ID).agg(F.collect_list(cut).alias("cuts"))
-    since = F.filter("cuts", lambda it: it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH))
-    to_the_split = F.filter(since, lambda it: it[C.TO_OFFSET] <= F.col("begin"))
-    in_part = F.filter(since, lambda it: it[C.TO_OFFSET] > F.col("begin"))
-    ended_at = F.array_min(F.transform(to_the_split, lambda it: it[C.EVENT_TIME]))
+    since = F.filter(
+        "cuts", lambda it: (it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] <= F.col("begin"))
+    )
+    ended_at = F.array_min(F.transform(since, lambda it: it[C.EVENT_TIME]))
     dated = known.join(cuts, C.on_partition(C.REPLICA_ID), "left").withColumn(C.ENDED_AT, ended_at)
-    before = F.filter(in_part, lambda it: ~F.coalesce(it[C.EVENT_TIME] > F.col(C.ENDED_AT), F.lit(False)))
-    return dated.withColumn(KEPT, kept(before))
+    return dated.withColumn(KEPT, kept("cuts"))
 
 
 def _findings(rows: DataFrame) -> DataFrame:

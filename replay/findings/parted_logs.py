@@ -91,17 +91,13 @@ def _with_end(apart: DataFrame, truncations: DataFrame) -> DataFrame:
         )
         return F.array_min(F.transform(to_the_split, lambda it: it[C.EVENT_TIME]))
 
-    def cut_in_part(it: Column) -> Column:
-        is_of_this = (it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] > F.col("begin"))
-        return is_of_this & ~F.coalesce(it[C.EVENT_TIME] > F.col(C.ENDED_AT), F.lit(False))
-
     known = apart
     for replica, name in ((PREVIOUS_LEADER, "own_cuts"), (C.LEADER_ID, "other_cuts")):
         own = cuts.select(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(replica), F.col("cuts").alias(name))
         known = known.join(own, C.on_partition(replica), "left")
     ended = {"cut_at": first_cut("own_cuts", C.LEADER_EPOCH), "other_cut_at": first_cut("other_cuts", _UNTIL)}
     dated = known.withColumns(ended).withColumn(C.ENDED_AT, F.least("cut_at", "other_cut_at"))
-    return dated.withColumn(KEPT, kept(F.filter("own_cuts", cut_in_part)))
+    return dated.withColumn(KEPT, kept("own_cuts"))
 
 
 def _fate() -> tuple[Column, Column]:

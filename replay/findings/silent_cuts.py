@@ -16,7 +16,7 @@ from replay.findings.finding import finding, text
 from replay.findings.silent_epochs import silent_epochs
 from replay.findings.spans import END_ISR, NUMBER, START_LEO
 from replay.statements import ROLE_HWS, ROLE_LEOS, is_of
-from replay.states.told_points import points
+from replay.states.told_points import own_lines, points
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas import tables as T
@@ -37,7 +37,7 @@ def silent_truncations(
     statements = landed[T.BROKER_STATEMENTS.name]
     said = points(statements).unionByName(_deletions(statements), allowMissingColumns=True)
     told = said.withColumn(C.EVENT_TIME, F.timestamp_micros("us"))
-    own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, -1)
+    own = own_lines().rowsBetween(FIRST, -1)
     # A cut begins a new log, as it were: what the log had before it does not count.
     marked = told.withColumn("cuts", F.coalesce(F.sum(F.col("is_cut").cast("int")).over(own), F.lit(0)))
     shorter = (
@@ -59,7 +59,7 @@ def _shorter(marked: DataFrame) -> DataFrame:
 
     The roles that follow have the same log: what it had before is compared once.
     """
-    own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, -1)
+    own = own_lines().rowsBetween(FIRST, -1)
     is_shorter = F.coalesce((F.col("leo") >= 0) & ~F.col("is_cut") & (F.col("leo") < F.col(f"{_HAD}.hw")), F.lit(False))
     reached = F.struct("hw", F.col(C.LEADER_EPOCH).alias("epoch"))
 
@@ -86,7 +86,7 @@ def _deletions(statements: DataFrame) -> DataFrame:
 
     Its leader epoch is that of the replica's role before, where a line tells of one.
     """
-    own = Window.partitionBy(*C.REPLICA_KEY).orderBy("us", C.SOURCE_FILE, C.SOURCE_LINE).rowsBetween(FIRST, NOW)
+    own = own_lines().rowsBetween(FIRST, NOW)
     epoch = F.last(F.when(is_of(*ROLE_LEOS, *ROLE_HWS), F.col(C.LEADER_EPOCH)), ignorenulls=True).over(own)
     told = statements.where(is_of(*ROLE_LEOS, *ROLE_HWS, StatementKind.LOG_DELETED)).select(
         *C.PARTITION_KEY, F.col(C.BROKER_ID).alias(C.REPLICA_ID), *C.LINE, C.KIND, C.LEADER_EPOCH,

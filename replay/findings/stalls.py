@@ -5,8 +5,7 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay import names as N
-from replay.brokers_rules import of_each_leader, rules_of
+from replay.brokers_rules import of_leader_at
 from replay.findings.finding import finding, members, text, until
 from replay.findings.held_back import explained, held_back
 from replay.profile import Profile
@@ -31,9 +30,8 @@ def stalled_high_watermarks(
     """
     lasted = F.col(V.LASTED_MS)
     long_enough = held_back(leader_timeline, epochs, heard).where(lasted >= STALL_MS)
-    rules = rules_of(profile, F.col(C.LEADER_ID), F.unix_micros(C.STARTED_AT))
-    gate = F.lit(of_each_leader(profile).min_isr_gate)
-    stretches = explained(long_enough.withColumn(N.RULES, rules), gate).drop(N.RULES)
+    rules = of_leader_at(profile, F.col(C.LEADER_ID), F.unix_micros(C.STARTED_AT))
+    stretches = explained(long_enough, F.lit(rules.min_isr_gate))
     severity = F.when(lasted >= F.lit(profile.lag_time_ms), Severity.WARNING.value).otherwise(Severity.INFO.value)
     evidence = text(
         "HW {} stood {} below the LEO of leader {}, which came to {}; {}",

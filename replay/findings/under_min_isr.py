@@ -5,17 +5,18 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from replay import names as N
-from replay.brokers_rules import of_each_leader, rules_of
+from replay.brokers_rules import of_leader_at
 from replay.findings.finding import finding, members, text, until
+from replay.findings.isr_story import of_the_living
 from replay.findings.suspects import WAS_UNDER_MIN_ISR
 from replay.findings.told_epochs import LAST_OF_EPOCH, with_untold_epochs
+from replay.high_watermark import capped
 from replay.profile import Profile
-from replay.settings import MIN_ISR_SETTING
+from replay.settings import told_min_isrs
 from replay.windows import FIRST, NOW
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
-from schemas.kinds import EventType, IncidentKind, Severity
+from schemas.kinds import IncidentKind, Severity
 
 _IS_SETTING, _REPLICAS = "is_setting", "replicas_assigned"
 _KNOWN = (C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID, C.CAPTURE_ID, C.ISR, _REPLICAS)
@@ -38,7 +39,7 @@ def times_under_min_isr(
     asked, P:382): the leader's next event may be long after, for what is refused is none. While nobody leads nothing is
     refused; `epochs` is `told_epochs.told_epochs`.
     """
-    events = with_untold_epochs(leader_timeline, epochs)
+    events = with_untold_epochs(of_the_living(leader_timeline), epochs)
     rows = _with_changes(events, settings, profile).where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())
     in_order = Window.partitionBy(*C.PARTITION_KEY).orderBy(*C.TIMELINE_ORDER, _IS_SETTING, C.EVENT_TIME)
     is_change = ~F.lag(C.IS_UNDER_MIN_ISR).over(in_order).eqNullSafe(F.col(C.IS_UNDER_MIN_ISR))
@@ -55,20 +56,14 @@ def times_under_min_isr(
 
 def _told(settings: DataFrame) -> DataFrame:
     """One row per line that tells a topic's own setting: whose it is, when, and `min_isr`; a removed one is none."""
-    value = F.expr(f"try_cast({C.VALUE} AS INT)").alias(C.MIN_ISR)
-    told = settings.where((F.col(C.NAME) == MIN_ISR_SETTING) & (F.col(C.TOPIC) != ""))
-    return told.select(C.CLUSTER_ID, C.TOPIC, C.EVENT_TIME, C.BROKER_ID, value).where(F.col(C.MIN_ISR).isNotNull())
+    told = told_min_isrs(settings).where(F.col(C.TOPIC) != "").withColumnRenamed("value", C.MIN_ISR)
+    return told.select(C.CLUSTER_ID, C.TOPIC, C.EVENT_TIME, C.BROKER_ID, C.MIN_ISR).where(F.col(C.MIN_ISR).isNotNull())
 
 
 def _with_changes(leader_timeline: DataFrame, settings: DataFrame, profile: Profile) -> DataFrame:
-    """Return what was known of the ISR after each event, and after each change of the setting that its leader heard of.
-
-    Without the ends of killed processes, which have the time at which they are started again.
-    """
+    """Return what was known of the ISR after each event, and after each change of the setting its leader heard of."""
     nobody_leads = F.col(C.EVENT_SEQ) == LAST_OF_EPOCH
-    known = leader_timeline.where(
-        (F.col(C.EVENT_TYPE) != EventType.RESTART.value) & F.col(C.ISR).isNotNull() | nobody_leads
-    )
+    known = leader_timeline.where(F.col(C.ISR).isNotNull() | nobody_leads)
     is_under = F.when(nobody_leads, F.lit(False)).otherwise(F.col(C.IS_UNDER_MIN_ISR)).alias(C.IS_UNDER_MIN_ISR)
     events = known.select(
         *C.PARTITION_KEY, C.EVENT_TIME, is_under, C.MIN_ISR, F.lit(0).alias(_IS_SETTING),
@@ -90,13 +85,11 @@ def _with_changes(leader_timeline: DataFrame, settings: DataFrame, profile: Prof
 
 def _judged(placed: DataFrame, profile: Profile, is_event: Column) -> DataFrame:
     """Return the rows, those of changes with the effective min ISR, and whether the ISR is under it."""
-    rules = rules_of(profile, F.col(C.LEADER_ID), F.unix_micros(C.EVENT_TIME))
-    caps = F.lit(of_each_leader(profile).min_isr_gate)
-    effective = F.when(caps, F.least(C.MIN_ISR, _REPLICAS)).otherwise(F.col(C.MIN_ISR))
-    by_rule = placed.withColumn(N.RULES, rules)
-    return by_rule.withColumns(
+    rules = of_leader_at(profile, F.col(C.LEADER_ID), F.unix_micros(C.EVENT_TIME))
+    effective = capped(F.col(C.MIN_ISR), F.col(_REPLICAS), rules)
+    return placed.withColumns(
         {
             C.MIN_ISR: F.when(is_event, F.col(C.MIN_ISR)).otherwise(effective),
             C.IS_UNDER_MIN_ISR: F.when(is_event, F.col(C.IS_UNDER_MIN_ISR)).otherwise(F.size(C.ISR) < effective),
         }
-    ).drop(N.RULES)
+    )

@@ -15,6 +15,7 @@ from delta import configure_spark_with_delta_pip
 from pyspark.logger import PySparkLogger
 from pyspark.sql import SparkSession
 
+from jobs.alone import in_turn
 from jobs.command import DEBUG
 from jobs.errors import CouldNotRunError
 from jobs.jvm_classes import remember_classes
@@ -61,10 +62,21 @@ def _new_session(app_name: str, warehouse: str | None, landing: int, has_catalog
         return spark
     for key, value in local_settings(warehouse, landing, has_catalog).items():
         builder = builder.config(key, value)
-    if not _delta_is_fetched():
-        say("fetching Delta's jars, once (about 90 MB) …")
-    with step("start Spark"):
+    with _fetching_jars_once(), step("start Spark"):
         return _start(configure_spark_with_delta_pip(builder))
+
+
+@contextmanager
+def _fetching_jars_once() -> Iterator[None]:
+    """Let one process at a time have Delta's jars fetched: two in one cache spoil each other's downloads."""
+    if _delta_is_fetched():
+        yield
+        return
+    jars = f"tidegauge-{os.getuid()}-jars.lock"
+    with in_turn(Path(tempfile.gettempdir()) / jars, "another run fetches Delta's jars: waiting for its end"):
+        if not _delta_is_fetched():
+            say("fetching Delta's jars, once (about 90 MB) …")
+        yield
 
 
 def _delta_is_fetched() -> bool:

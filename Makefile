@@ -9,7 +9,7 @@ VENV      := .venv
 BIN       := $(VENV)/bin
 READY     := $(VENV)/ready
 PACKAGES  := jobs replay schemas expectations sources cluster
-CHECKED   := $(PACKAGES) tests $(wildcard bench)
+CHECKED   := $(PACKAGES) pages tests $(wildcard bench)
 VERSION   := $(shell sed -n 's/^__version__ = "\(.*\)"/\1/p' jobs/__init__.py)
 DIST      ?= dist
 ZIP       := $(DIST)/tidegauge-$(VERSION).zip
@@ -72,6 +72,10 @@ lint: $(READY) ## style and format, changing nothing
 format: $(READY) ## put the code in shape
 	@$(BIN)/ruff check --fix-only --quiet $(CHECKED)
 	@$(BIN)/ruff format $(CHECKED)
+
+.PHONY: docs
+docs: $(READY) ## the pages of docs/ that are made of the code: tables, views, rules, protocol, scenarios
+	@$(BIN)/python -m pages
 
 .PHONY: pipeline
 pipeline: $(READY) ## a capture into a warehouse: CAPTURE=… WAREHOUSE=…

@@ -58,7 +58,7 @@ FINDING_RULES = (
         holds=f"{C.KIND} <> '{Kind.OFFSET_WENT_BACK}'",
         observed=_FOUND, severity=Severity.WARNING,
         why="A follower that asks for less than before has truncated or restarted, and its log says so.",
-        source="UL:2263 truncateTo (INFO); KAFKA-19474",
+        source="UL:2234 truncateTo (INFO); KAFKA-19474",
         what_to_do="Either the replica's server.log is incomplete or its log lost records silently: compare with its segments.",
     ),
     Invariant(

@@ -7,7 +7,7 @@ A rule is three SQL booleans over one row of its subject (`expectations.subject`
   pass nor a violation. A value that is only `bounded` can break no rule.
 - `holds`: what must be true. NULL is not true: a rule fails closed, where plain SQL would let the row slip away.
 
-Rendered from here: the Great Expectations suites (`expectations.suites`) and docs/rules.md (`expectations.document`).
+Rendered from here: the Great Expectations suites (`expectations.suites`) and docs/rules.md (`pages.rules`).
 Sources: lines of Kafka 4.1.0, by the short names of `replay.rules`;
 KafkaReplication.tla and Kip320.tla of hachikuji/kafka-specification; kip_966_properties.tla of Vanlightly/kafka-tlaplus.
 """

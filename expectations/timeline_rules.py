@@ -36,7 +36,7 @@ TIMELINE_RULES = (
         observed=(C.HIGH_WATERMARK, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
         # Before 2.4 a truncation left the HW where it was, and whoever was then elected began above its LEO.
         why="A record is committed only after it is in the leader's log; the broker clamps the HW to its LEO.",
-        source="UL:571 maybeIncrementHighWatermark; TypeOk of KafkaReplication.tla",
+        source="UL:561 maybeIncrementHighWatermark; TypeOk of KafkaReplication.tla",
         what_to_do="Read the named line and those around it: either the broker is wrong (as in KAFKA-16452) or an append is missing from the capture.",
     ),
     Invariant(
@@ -57,7 +57,7 @@ TIMELINE_RULES = (
         holds=f"{C.LOG_END_OFFSET} >= {PREVIOUS_LEO}",
         observed=(PREVIOUS_LEO, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
         why="A leader appends and never truncates: only followers cut their logs.",
-        source="P:733 makeLeader; UL:2263 truncateTo, called by followers' fetchers alone",
+        source="P:733 makeLeader; UL:2234 truncateTo, called by followers' fetchers alone",
         what_to_do="Rows are out of order, or the broker stopped leading here and no line says so.",
     ),
     Invariant(
@@ -107,7 +107,7 @@ TIMELINE_RULES = (
         holds=f"{C.HIGH_WATERMARK} <= greatest({C.LOG_END_OFFSET}, 0)", since="2.4",
         observed=(C.HIGH_WATERMARK, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
         why="A follower takes the smaller of the response's HW and its own LEO, and lowers the HW when it truncates.",
-        source="UL:561 updateHighWatermark, UL:2263 truncateTo",
+        source="UL:540 updateHighWatermark, UL:2234 truncateTo",
         what_to_do="Were it elected now, it would offer records it does not have. Look at the fetch and the truncation before.",
     ),
     Invariant(

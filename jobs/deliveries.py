@@ -19,7 +19,7 @@ from jobs.errors import CouldNotRunError
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import LANDING_TABLES, SOURCE_FILES
 from sources.file_kinds import LOGS
 from sources.partition_names import partition_by_name

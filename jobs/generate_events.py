@@ -20,7 +20,7 @@ from jobs.run_config import Configured
 from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
 from schemas.columns import NO_REPLICA
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import SOURCE_FILES
 from sources.source_file import SourceFile
 from sources.synthetic.forms import Forms, forms_of

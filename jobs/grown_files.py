@@ -19,7 +19,7 @@ from jobs.taking_back import take_back
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import SOURCE_FILES
 from sources.coverage import coverage
 from sources.file_kinds import LOGS, is_named_as_log, kind_by_name

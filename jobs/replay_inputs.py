@@ -11,7 +11,7 @@ from jobs.at_once import at_once
 from jobs.ended_logs import with_early_ends
 from jobs.errors import CouldNotRunError
 from jobs.protocol import protocol_of
-from replay.assignment import SLOTS, outsiders
+from replay.assignment import MOST_SLOTS, SLOTS, outsiders
 from replay.events.ended_logs import ends_in_silence, with_ended_logs
 from replay.events.heard import with_heard
 from replay.events.leaderships import leaderships, roles_with_loads
@@ -35,12 +35,19 @@ def made_whole(landed: Mapping[str, DataFrame], keep: Keep) -> Mapping[str, Data
 
 
 def slots_of(assigned: DataFrame) -> int:
-    """Size of the longest assignment; a delivery that names no replica has nothing to replay."""
+    """Size of the longest assignment; a delivery that names no replica has nothing to replay.
+
+    Counted are all replicas that a partition ever had: sets of them are bit masks of an int.
+    """
     row = assigned.agg(F.max(F.size(SLOTS))).first()
     if row is None or row[0] is None:
         message = "no partition has landed: nothing to replay"
         raise CouldNotRunError(message)
-    return int(row[0])
+    slots = int(row[0])
+    if slots > MOST_SLOTS:
+        message = f"a partition has had {slots} replicas: no more than {MOST_SLOTS} can be replayed"
+        raise CouldNotRunError(message)
+    return slots
 
 
 def profile_of(landed: Mapping[str, DataFrame], assigned: DataFrame) -> Profile:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 from collections.abc import Callable, Iterator, Sequence
-from itertools import pairwise
 
+from pages.words import meanings
 from replay import high_watermark, in_sync, rules
 from replay import names as N
 from replay.profile import Profile
@@ -17,8 +16,7 @@ from schemas.columns import Field
 HEAD = """\
 # The protocol
 
-<!-- Made from replay/rules.py and what is beside it: edit that, not this page, and then
-python -c "from replay.protocol_page import protocol_page; print(protocol_page(), end='')" > docs/protocol.md -->
+<!-- Made by `make docs` from replay/rules.py and what is beside it: edit that, not this page. -->
 
 What a replay takes Kafka's replication to be: these rows are what the engine runs, not a description of it. Each names
 the place in Kafka's sources that it follows; who finds one wrong has found a bug. [The protocol by
@@ -104,14 +102,9 @@ def _by_release() -> Iterator[Sequence[str]]:
 
 
 def _meanings() -> dict[str, str]:
-    """What each rule of a profile says, by its name: the string below it."""
-    lines = next(node for node in ast.parse(inspect.getsource(Profile)).body if isinstance(node, ast.ClassDef)).body
-    found = {}
-    for field, text in pairwise(lines):
-        match field, text:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(meaning))):
-                found[name] = " ".join(meaning.split())
-    return {name: meaning for name, meaning in found.items() if not name.startswith("has_") and name != "by_broker"}
+    """What each rule of a profile says, by its name."""
+    told = meanings(Profile)
+    return {name: meaning for name, meaning in told.items() if not name.startswith("has_") and name != "by_broker"}
 
 
 def _said(function: Callable[..., object]) -> str:

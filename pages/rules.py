@@ -1,8 +1,6 @@
-"""docs/rules.md, made of the rules: `python -m expectations.document > docs/rules.md`."""
+"""docs/rules.md: what a check judges."""
 
 from __future__ import annotations
-
-import sys
 
 from expectations.invariant import Invariant
 from expectations.invariants import INVARIANTS
@@ -10,7 +8,7 @@ from expectations.invariants import INVARIANTS
 HEAD = """\
 # The rules
 
-<!-- Made by `python -m expectations.document > docs/rules.md` from the `*_rules.py` of expectations: edit those. -->
+<!-- Made by `make docs` from the `*_rules.py` of expectations: edit those. -->
 
 `tidegauge check` judges every rule on every row of its subject, keeps the verdict in `check_results` and the rows
 that break it in `check_violations`. A verdict is **valid**, **invalid**, **unknown** (the capture tells too little:
@@ -53,7 +51,3 @@ def _subject(rule: Invariant) -> str:
     """The table it stands for, its view, and the first sentence of what a row of that is."""
     grain = rule.subject.comment
     return f"`{rule.subject.table.name}`, in SQL `{rule.subject.view}`: {grain[0].lower()}{grain[1:]}"
-
-
-if __name__ == "__main__":
-    sys.stdout.write(rules_page())

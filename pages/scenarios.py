@@ -1,18 +1,15 @@
-"""docs/guides/the-protocol-by-scenarios.md, made of the stories: `python -m tests.drawn > docs/guides/…`."""
+"""docs/guides/the-protocol-by-scenarios.md: the stories that the tests replay."""
 
 from __future__ import annotations
 
 import re
-import sys
 from pathlib import Path
 
-from tests.story import SCENARIOS
-
-PAGE = Path(__file__).parent.parent / "docs" / "guides" / "the-protocol-by-scenarios.md"
+SCENARIOS = Path(__file__).parent.parent / "tests" / "scenarios"
 HEAD = """\
 # The protocol by scenarios
 
-<!-- Made by `python -m tests.drawn > docs/guides/the-protocol-by-scenarios.md` from tests/scenarios: edit those. -->
+<!-- Made by `make docs` from tests/scenarios: edit those. -->
 
 Each story is a test: the left side happens, the right side is what `tidegauge` must rebuild from its logs, written by
 hand from Kafka's sources. `1:5 2:3 hw 3` is the leader's view: its own LEO first, then the remote LEO of each other
@@ -21,7 +18,7 @@ replica (`?` not heard from yet), then the high watermark. `replica 2: leo 5 hw 
 """
 
 
-def page() -> str:
+def scenarios_page() -> str:
     """The page: a section per story, the worked examples (a_ to j_) first."""
     stories = sorted(SCENARIOS.glob("*.txt"), key=lambda path: (not _is_worked(path), path.name))
     return HEAD + "".join(map(_section, stories))
@@ -48,7 +45,3 @@ def _title(path: Path) -> str:
     if _is_worked(path) and len(first) == 1:
         return f"{first}: {' '.join(rest)}"
     return " ".join([first if first.isupper() else first.capitalize(), *rest])
-
-
-if __name__ == "__main__":
-    sys.stdout.write(page())

@@ -1,22 +1,22 @@
-"""docs/tables.md, the data dictionary: `python -m schemas.document > docs/tables.md`."""
+"""docs/tables.md, the data dictionary."""
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 
+from pages.words import in_use, meanings
 from schemas import columns as C
 from schemas import tables as T
 from schemas import view_columns as V
 from schemas.answers import HeldBy, Outcome, Position
 from schemas.columns import Field
+from schemas.files import FileKind
 from schemas.kinds import (
     AppendSource,
     ChangeKind,
     EventType,
     Exactness,
-    FileKind,
     IncidentKind,
     Method,
     Role,
@@ -29,10 +29,11 @@ from schemas.tables import Table
 HEAD = """\
 # The tables
 
-<!-- Made by `python -m schemas.document > docs/tables.md` from schemas/: edit that, not this page. -->
+<!-- Made by `make docs` from schemas/: edit that, not this page. -->
 
 Every Delta table of a warehouse, every column, and what it means; in SQL `DESCRIBE incidents` tells the same. Offsets
 are exclusive ends, -1 is unknown, NULL is what does not apply. Times are UTC. The columns of a grain name one row.
+[What the words mean](#what-the-words-mean) that a column may say stands at the end.
 """
 
 VALUES: dict[Field, type[StrEnum]] = {
@@ -46,11 +47,27 @@ KINDS: dict[str, type[StrEnum]] = {
     T.REJECTED_LINES.name: FileKind,
 }  # fmt: skip
 """What `kind` may say, by table."""
+WORDS: dict[str, type[StrEnum]] = {
+    "event_type": EventType, "exactness": Exactness, "method": Method, "kind of incidents": IncidentKind,
+    "severity": Severity, "status": Status, "change_kind": ChangeKind, "kind of broker_statements": StatementKind,
+    "kind of source_files and rejected_lines": FileKind, "append_source": AppendSource, "outcome": Outcome,
+}  # fmt: skip
+"""What is told at the end of the page: the columns of tables whose words need it, the most asked for first."""
 
 
 def tables_page() -> str:
-    """The page: a section per table, in the order in which a run writes them."""
-    return HEAD + "".join(map(_section, T.ALL_TABLES))
+    """The page: a section per table, in the order in which a run writes them, and what the words mean."""
+    return HEAD + "".join(map(_section, T.ALL_TABLES)) + "\n## What the words mean\n" + words_told(WORDS)
+
+
+def words_told(told: Mapping[str, type[StrEnum]]) -> str:
+    """A section for what each column may say: the words that rows have, and what each means."""
+    return "".join(f"\n### {name}\n\n{_words(words)}\n" for name, words in told.items())
+
+
+def _words(words: type[StrEnum]) -> str:
+    said = meanings(words)
+    return "\n".join(f"- `{word}`: {said[word.name]}" for word in in_use(words))
 
 
 def _section(table: Table) -> str:
@@ -84,9 +101,5 @@ def _names(columns: tuple[Field, ...]) -> str:
 
 def _meaning(column: Field, values: type[StrEnum] | None) -> str:
     """What the column means, and what it may say where that is one of a few words."""
-    words = "" if values is None else f" One of {', '.join(f'`{value}`' for value in values)}."
+    words = "" if values is None else f" One of {', '.join(f'`{word}`' for word in in_use(values))}."
     return column.comment.replace("|", "\\|") + words
-
-
-if __name__ == "__main__":
-    sys.stdout.write(tables_page())

@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+from pages.tables import columns_told, words_told
 from replay.views.catalog import VIEWS, View
-from schemas.document import columns_told
+from schemas import view_columns as V
+from schemas.answers import HeldBy, Position
 
 HEAD = """\
 # The views
 
-<!-- Made from replay/views/: edit that, not this page, and then
-python -c "from replay.views.document import views_page; print(views_page(), end='')" > docs/views.md -->
+<!-- Made by `make docs` from replay/views/: edit that, not this page. -->
 
 What `tidegauge sql` knows besides the [tables](tables.md): worked out when it is asked, never stored. In SQL
 `DESCRIBE exposure` tells the same. Offsets are exclusive ends, -1 is unknown, NULL is what does not apply. Times are
-UTC.
+UTC. What the words of `why` and `position_is` mean stands at the end, that of others [with the
+tables](tables.md#what-the-words-mean).
 """
 
 
 def views_page() -> str:
-    """The page: a section per view."""
-    return HEAD + "".join(map(_section, VIEWS))
+    """The page: a section per view, and what the words mean."""
+    told = words_told({V.WHY: HeldBy, V.POSITION_IS: Position})
+    return HEAD + "".join(map(_section, VIEWS)) + "\n## What the words mean\n" + told
 
 
 def _section(view: View) -> str:

@@ -16,4 +16,8 @@ those above it in this list and none below:
     what_if     the same events under other rules
     views       what is worked out of timelines when it is asked
     agreement   timelines beside what brokers stated
+
+Words of the evidence, in names here: *stated* is a broker's own word on an offset, *told* what a response told the one
+that asked, or a line whoever reads it; *heard* is a broker whose requests are logged at the time, *silent* one of whom
+none is; *untold* is what no line tells, *shown* what a request shows all the same.
 """

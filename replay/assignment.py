@@ -17,6 +17,8 @@ from schemas import tables as T
 
 SLOTS = "slots"
 """array<int>: every replica the partition ever had, ascending; a slot is an index into it."""
+MOST_SLOTS = 30
+"""So many fit into a set of slots, a bit mask of an int, and the bit beyond them."""
 
 
 def assignments(landed: Mapping[str, DataFrame]) -> DataFrame:
@@ -75,6 +77,11 @@ def mask_of(replicas: Column, slots: int) -> Column:
         F.when(F.array_contains(replicas, F.get(F.col(SLOTS), F.lit(i))), 1 << i).otherwise(0) for i in range(slots)
     ]
     return F.when(replicas.isNotNull(), sum(bits, F.lit(0)))
+
+
+def every_mask() -> Column:
+    """Return the bit mask (int) of all slots of the row's partition."""
+    return F.expr(f"shiftleft(1, size({SLOTS})) - 1")
 
 
 def replicas_of(mask: Column, slots: int) -> Column:

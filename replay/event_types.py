@@ -12,7 +12,7 @@ _OF_OTHERS = (N.FENCING, N.REPLICA_RESTART, N.REFUSED)
 """What happens to others than the leader, or at a broker that does not lead."""
 _TYPES = (
     *[str(one.value) for one in EventType],
-    N.RESPONSE, N.REJECTION, N.SHRINK_PROPOSED, N.TOLD, N.SILENCE, N.OPEN_APPEND, *_OF_OTHERS,
+    N.RESPONSE, N.REJECTION, N.SHRINK_PROPOSED, N.STATEMENT, N.SILENCE, N.OPEN_APPEND, *_OF_OTHERS,
 )  # fmt: skip
 """The tables' own, and those of the engine alone; the number of one is its place."""
 _KINDS: dict[str, tuple[str, ...]] = {EventType.APPEND: (EventType.APPEND, N.OPEN_APPEND)}

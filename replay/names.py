@@ -19,11 +19,11 @@ LOCAL_US = "local_us"                 # bigint: width of the interval [event_us,
 RESPONSE_US = "response_us"           # bigint: when the response was built
 RESPONSE_NS = "response_ns"           # bigint: place in the leadership at which the fetcher took it; NULL it was told nothing
 HEARD_NS = "heard_ns"                 # bigint: the same of the fetcher's response before, in the leadership
-RECORDED_OFFSET = "least(fetch_offset, last_offset + 1)"  # SQL: what the leader records of a fetch: below its offset where that lies within a batch
 NEXT_FETCH_US = "next_fetch_us"       # bigint: when the same replica fetched next; NULL not again from this leadership
 LOADED_US = "loaded_us"               # array<bigint>: when the fetching replica's process (re)started, by its own clock
 NEXT_ROLE = "next_role"               # struct<epoch,us,leo,leads,lacks_hw>: the role the fetcher took next, in a later epoch; NULL none told
 IS_HEEDED = "is_heeded"               # bool: the response tells of divergence, and its fetcher took the HW in it before it truncated
+IS_ACCEPTED = "is_accepted"           # bool: the leader took the request as one of its leadership; else it was refused, or never read
 IS_TAKEN = "is_taken"                 # bool: nothing speaks against the fetcher having taken the response
 FOLLOWER_LEO = "follower_leo"         # bigint: the fetcher's own LEO after it took the response; -1 unknown
 ORDER_NS = "order_ns"                 # bigint: place in the leadership; nanoseconds by the clock, corrected by evidence
@@ -54,6 +54,7 @@ RISEN_AT_MOST = "risen_at_most"       # bigint: greatest value the HW can have r
 UNHEARD_OFFSET = "unheard_fetch_offset"  # bigint: offset of the next fetch if one between is missing; -1 none
 MAY_HAVE_RISEN_TO = "may_have_risen_to"  # bigint: HW if the missing requests had come already; NULL none is
 MAY_HAVE_GROWN_TO = "may_have_grown_to"  # bigint: where the next append begins: past the LEO if one in between is lost, or of the last nothing tells its end; -1 none follows
+FETCHER_LEO_BEFORE = "fetcher_leo_before"  # bigint: remote LEO, before the event, of the replica that fetches
 IS_EVALUATED = "is_evaluated"         # bool: the event makes the leader evaluate its HW
 REMOTE_LEO_BOUND = "remote_log_end_offset_bound"  # bigint per slot: remote LEO, a bound that a witness proves taken for one
 RAISED_MASK = "raised_mask"           # int: replicas of whose remote LEO the least is known, by a witness, and no fetch since
@@ -69,24 +70,29 @@ SETTLED = "settled"                   # bigint: ISR changes that ended, by commi
 JOINING_MASK = "joining_mask"         # int: replica whose joining the ISR is in flight, as a bit mask of slots
 IS_RESTART = "is_restart"             # bool: the state is that of a process that has just loaded its log
 BEGINS_EPOCH = "begins_epoch"         # bool: the state is the replica's first in its leader epoch
-REPLICA_RESTART = "REPLICA_RESTART"   # event type of the engine alone: a follower's process has loaded its log
-RESPONSE = "RESPONSE"                 # likewise: a follower has taken a response
-REFUSED = "REFUSED"                   # likewise: a fetch that was refused; what it asks for is its replica's LEO all the same
-REJECTION = "REJECTION"               # likewise: an ISR change in flight came to nothing
-SHRINK_PROPOSED = "SHRINK_PROPOSED"   # likewise: a smaller ISR is in flight
-OPEN_APPEND = "OPEN_APPEND"           # an append of which nothing tells where it ended, until witnesses are found; an APPEND for whoever asks
-FENCING = "FENCING"                   # likewise: replicas were fenced or unfenced in the leader's metadata
-TOLD = "TOLD"                         # likewise: a line states the leader's HW while its request log is silent
-SILENCE = "SILENCE"                   # likewise: from here on no line tells what the leader does
-TOLD_REMOTE = "told_remote"           # map<int,bigint>: remote LEOs that the line of a TOLD states
+TOLD_REMOTE = "told_remote"           # map<int,bigint>: remote LEOs that the line of a STATEMENT states
 IS_UNSURE = "is_unsure"               # bool: the state is known between bounds only, the request log being silent
 SHOWN = "shown"                       # struct: what the timelines show of an event, and no window reads
 IS_UNHEARD = "is_unheard"             # bool: no request of the whole leader epoch is logged
+
+# ---- event types that the engine alone has
+REPLICA_RESTART = "REPLICA_RESTART"   # a follower's process has loaded its log
+RESPONSE = "RESPONSE"                 # a follower has taken a response
+REFUSED = "REFUSED"                   # a fetch that was refused; what it asks for is its replica's LEO all the same
+REJECTION = "REJECTION"               # an ISR change in flight came to nothing
+SHRINK_PROPOSED = "SHRINK_PROPOSED"   # a smaller ISR is in flight
+OPEN_APPEND = "OPEN_APPEND"           # an append of which nothing tells where it ended, until witnesses are found; an APPEND for whoever asks
+FENCING = "FENCING"                   # replicas were fenced or unfenced in the leader's metadata
+STATEMENT = "STATEMENT"               # a line states the leader's HW while its request log is silent
+SILENCE = "SILENCE"                   # from here on no line tells what the leader does
+
+# ---- numbers, and SQL that is no column
 NS_PER_US = 1000
 CLOCKS_APART_US = 5_000_000           # how far two brokers' clocks may be apart, where a line of one is put beside the other's
-CLOCKS_APART = f"INTERVAL {CLOCKS_APART_US // 1_000_000} SECONDS"  # SQL: the same
-ORDER_US = f"{ORDER_NS} div 1000"     # SQL: the same in microseconds; a division by `/` would go through a double
-ORDER_MS = f"{ORDER_NS} div 1000000"  # SQL: the same in milliseconds, which is all that a broker knows
+CLOCKS_APART = f"INTERVAL {CLOCKS_APART_US // 1_000_000} SECONDS"  # CLOCKS_APART_US as SQL has it
+ORDER_US = f"{ORDER_NS} div 1000"     # order_ns in microseconds; a division by `/` would go through a double
+ORDER_MS = f"{ORDER_NS} div 1000000"  # order_ns in milliseconds, which is all that a broker knows
+RECORDED_OFFSET = "least(fetch_offset, last_offset + 1)"  # what the leader records of a fetch: below its offset where that lies within a batch
 # fmt: on
 
 LEADERSHIP = (PARTITION_NUMBER, TENURE, C.LEADER_EPOCH, INCARNATION)

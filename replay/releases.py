@@ -4,12 +4,19 @@ from __future__ import annotations
 
 import re
 
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
 from replay.profile import Profile, Truncation
 
 _CONFLUENT = ("ccs", "ce")
 """Suffixes of a Confluent Platform's version; before 5.3 it printed Apache's own, as `2.2.0-cp2`."""
 _APACHE_OF_CONFLUENT = {5: (2, 0), 6: (2, 6), 7: (3, 0), 8: (4, 0)}
 """Of its major version, Apache's, and how far Apache's minor versions are ahead: 6.2 is 2.8."""
+
+
+MIN_ISR_GATE = (3, 7, 0)
+"""With which the HW stands while an ISR is under min.insync.replicas (KIP-966)."""
 
 
 def release(text: str | None) -> tuple[int, int, int]:
@@ -24,6 +31,19 @@ def release(text: str | None) -> tuple[int, int, int]:
         apache, ahead = _APACHE_OF_CONFLUENT[first]
         return apache, second + ahead, third
     return first, second, third
+
+
+def release_of(text: Column) -> Column:
+    """Return the same of a column of versions: struct<first:int,second:int,third:int>, which compares in that order."""
+    numbers = F.regexp_extract_all(F.split_part(text, F.lit("-"), F.lit(1)), F.lit(r"\d+"), F.lit(0))
+    first, second, third = (F.coalesce(F.get(numbers, F.lit(i)).cast("int"), F.lit(0)) for i in range(3))
+    is_confluent = text.rlike(f"^[^-]*-({'|'.join(_CONFLUENT)})")
+    apache, within = first, second
+    for of_confluent, (of_apache, ahead) in _APACHE_OF_CONFLUENT.items():
+        is_it = is_confluent & (first == of_confluent)
+        apache = F.when(is_it, F.lit(of_apache)).otherwise(apache)
+        within = F.when(is_it, second + ahead).otherwise(within)
+    return F.struct(apache.alias("first"), within.alias("second"), third.alias("third"))
 
 
 _OF_LEVELS = ((10, (3, 5, 0)), (1, (3, 0, 0)))
@@ -56,7 +76,7 @@ def profile_for(version: str | None, protocol: str | None = None, lag_time_ms: i
     lag = lag_time_ms if lag_time_ms is not None else (10_000 if kafka < (2, 5, 0) else 30_000)
     return Profile(
         truncation,
-        min_isr_gate=kafka >= (3, 7, 0),
+        min_isr_gate=kafka >= MIN_ISR_GATE,
         eligibility=kafka >= (3, 6, 0),
         fenced_may_not_join=kafka >= (3, 3, 0),
         evaluates_commits=kafka >= (3, 1, 0) or not asks_controller,

@@ -54,7 +54,7 @@ class Replayed:
     leaders: DataFrame
     """One row per event, the engine's own too: what its leader knew, as `leader_rows.leader_timeline` wants it."""
     replicas: DataFrame
-    """One row per change of a replica's own state, as `replica_rows.replica_timeline` wants it."""
+    """One row per change of a replica's own state, as `replica_rows.lasting` wants it."""
     statements: DataFrame
     """What brokers said, as landed, and what stands for lines that no log has."""
 

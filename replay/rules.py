@@ -14,7 +14,8 @@ The four laws that make the replay a set of windows:
 
 1. An event assigns, a window carries. Every variable is the last value assigned to it (`LAST`) or the greatest
    (`GREATEST`) since the beginning of its scope.
-2. Remote LEOs live as long as one running process leads (`TENURE`), everything else as long as one leadership does.
+2. What the leader knows of a replica (its remote LEO, whether it registered anew) lives as long as one running process
+   leads (`TENURE`), what it knows of the partition as long as one leadership does.
 3. The HW of a leadership is the greatest of its start and of all candidates (UL:561 never lowers it), and no candidate
    depends on the start: leaderships can be computed before their starts are known.
 4. Unknown is -1 and takes part in the minimum: an ISR member that has not fetched yet holds the HW where it was.
@@ -103,7 +104,7 @@ RULES = (
 ALWAYS, COMMITS, PROPOSALS, EACH_FETCH = "always", "commits", "proposals", "each fetch"
 EVALUATES_HIGH_WATERMARK = (
     (E.APPEND,          ALWAYS,    "true",                                "P:1379 appendRecordsToLeader"),
-    (E.FETCH,           ALWAYS,    f"{N.RECORDED_OFFSET} <> fetcher_leo_before",  "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
+    (E.FETCH,           ALWAYS,    f"{N.RECORDED_OFFSET} <> {N.FETCHER_LEO_BEFORE}",  "P:943 updateFollowerFetchState; 2.4, KAFKA-8841"),
     (E.FETCH,           EACH_FETCH, "true",                               "Partition.updateReplicaLogReadResult, up to 2.3: who was caught up long ago holds the HW no more"),
     (E.BECOME_LEADER,   ALWAYS,    "true",                                "P:822 makeLeader"),
     (E.ISR_CHANGE,      COMMITS,   "true",                                "P:822 makeLeader (newer metadata), P:1959 handleAlterPartitionUpdate; 3.1, KAFKA-13091"),
@@ -119,13 +120,18 @@ The second value says for which protocol: `ALWAYS`, `EACH_FETCH` by `Profile.eva
 
 def _concerns(rule: Rule, slot: int) -> Column:
     """Return whether the event assigns to the replica in `slot`."""
-    if rule.of is Of.FETCHER:
-        return F.col(N.SLOT) == slot
-    if rule.of is Of.ISR_MEMBERS:
-        return (F.col(N.LEADER_SLOT) != slot) & in_mask(F.col(N.NEW_ISR_MASK), slot)
-    if rule.of is Of.REGISTERED:
-        return F.coalesce(in_mask(F.col(N.NEW_REGISTERED_MASK), slot), F.lit(False))
-    return F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), slot), F.lit(False))
+    match rule.of:
+        case Of.FETCHER:
+            return F.col(N.SLOT) == slot
+        case Of.ISR_MEMBERS:
+            return (F.col(N.LEADER_SLOT) != slot) & in_mask(F.col(N.NEW_ISR_MASK), slot)
+        case Of.REGISTERED:
+            return F.coalesce(in_mask(F.col(N.NEW_REGISTERED_MASK), slot), F.lit(False))
+        case Of.UNASSIGNED:
+            return F.coalesce(~in_mask(F.col(N.NEW_ASSIGNED_MASK), slot), F.lit(False))
+        case Of.PARTITION:
+            message = f"{rule.variable} is no replica's"
+            raise ValueError(message)
 
 
 def _assigned(variable: str, slot: int | None, *, at_least: bool) -> Column:
@@ -149,7 +155,7 @@ def current(variable: str, slot: int | None = None, *, has_long_tenures: bool = 
 
 
 def bound(variable: str, slot: int, *, has_long_tenures: bool = True) -> Column:
-    """Return the same, where what an event tells it is `at_least` is taken for a value: it may be less than that."""
+    """Return a lower bound of `variable`: `at_least` rules are read as assignments. `current` may be greater."""
     value, at_least = (_assigned(variable, slot, at_least=is_bound) for is_bound in (False, True))
     return carried(F.coalesce(value, at_least), _scope(variable, is_long=has_long_tenures))
 

@@ -97,13 +97,19 @@ def epoch_in_order(*within: str) -> WindowSpec:
     return Window.partitionBy(*C.EPOCH_KEY, *within).orderBy(C.EVENT_SEQ)
 
 
-def begun_at() -> Column:
-    """Return when an event began to tell of its partition: of a killed leader's end no later than what came next.
+def is_end_told_late() -> Column:
+    """Return whether a row of `leader_timeline` is the end of a killed leader.
 
-    That it ended is known when it is started again, hours after the next leader began maybe (docs/adr/0014).
+    Its time is that at which the process was started again, hours after the next leader began maybe (docs/adr/0014): it
+    did nothing until then.
     """
+    return F.col(C.EVENT_TYPE) == EventType.RESTART.value
+
+
+def begun_at() -> Column:
+    """Return when an event began to tell of its partition: of a killed leader's end no later than what came next."""
     at, following = F.col(C.EVENT_TIME), F.lead(C.EVENT_TIME).over(timeline())
-    return F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.least(at, following)).otherwise(at)
+    return F.when(is_end_told_late(), F.least(at, following)).otherwise(at)
 
 
 def carried(value: Column, window: WindowSpec) -> Column:

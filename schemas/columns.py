@@ -56,6 +56,10 @@ class Field(str):
         field.comment = comment
         return field
 
+    def meaning(self, comment: str) -> Self:
+        """Return the same column where it means something narrower: a table that lists it so shows this sentence."""
+        return type(self)(str(self), self.type, comment)
+
     def __reduce__(self) -> tuple[object, tuple[str, DataType, str]]:
         """Let a column be pickled and deep-copied: `str.__reduce__` would lose type and meaning."""
         return Field, (str(self), self.type, self.comment)
@@ -82,7 +86,7 @@ SOURCE_FILE            = Field("source_file",            TEXT, "File the row was
 SOURCE_LINE            = Field("source_line",            LONG, "Line of that file, from 1.")
 
 # ---- time and order
-EVENT_TIME             = Field("event_time",             TIME, "When it happened, on the clock of broker_id (UTC, microseconds).")
+EVENT_TIME             = Field("event_time",             TIME, "When it happened, on the clock of the row's broker (UTC, microseconds).")
 RESPONSE_TIME          = Field("response_time",          TIME, "When the answer was complete and handed to the network, on the leader's clock.")
 LOCAL_TIME_US          = Field("local_time_us",          LONG, "Microseconds the broker worked on the request: event_time is exact to this, not better.")
 EVENT_SEQ              = Field("event_seq",              LONG, "Total order of the events of one partition and leader epoch, made by replay/.")
@@ -120,15 +124,15 @@ DIVERGING_EPOCH        = Field("diverging_epoch",        INT,  "Epoch in the res
 DIVERGING_END_OFFSET   = Field("diverging_end_offset",   LONG, "End offset of that epoch at the leader; -1 none.")
 
 # ---- leadership
-CHANGE_KIND            = Field("change_kind",            TEXT, "How the broker learned of it: see schemas.kinds.ChangeKind.")
+CHANGE_KIND            = Field("change_kind",            TEXT, "How the broker learned of it.")
 LEADER_ID              = Field("leader_id",              INT,  "Leader of the partition; -1 none.")
 ISR                    = Field("isr",                    INTS, "Committed in-sync replicas, ascending; NULL where the line does not tell.")
 REPLICAS               = Field("replicas",               INTS, "Assigned replicas, in the assignment's order; NULL where the line does not tell.")
 ADDING_REPLICAS        = Field("adding_replicas",        INTS, "Replicas a reassignment adds; NULL where the line does not tell.")
 REMOVING_REPLICAS      = Field("removing_replicas",      INTS, "Replicas a reassignment removes; NULL where the line does not tell.")
-IS_UNCLEAN             = Field("is_unclean",             BOOL, "The leader was elected from outside the ISR (leaderRecoveryState RECOVERING); NULL unknown.")
+IS_UNCLEAN             = Field("is_unclean",             BOOL, "leaderRecoveryState is RECOVERING: this leader, or one before it, was elected from outside the ISR, and no leader has changed the ISR since; NULL unknown. Of elections themselves see the incidents UNCLEAN_ELECTION.")
 OFFSET                 = Field("offset",                 LONG, "The offset that is stated.")
-KIND                   = Field("kind",                   TEXT, "What is stated, or what kind of file or finding this is.")
+KIND                   = Field("kind",                   TEXT, "Which one of its table's kinds the row is.")
 NAME                   = Field("name",                   TEXT, "Name of a setting, as Kafka writes it.")
 VALUE                  = Field("value",                  TEXT, "Its value, as Kafka writes it; NULL where the setting was removed.")
 
@@ -144,14 +148,14 @@ IS_FENCED              = Field("is_fenced",              BOOL, "The broker is fe
 BROKER_EPOCH           = Field("broker_epoch",           LONG, "Registration epoch of the broker; -1 unknown.")
 
 # ---- timelines
-EVENT_TYPE             = Field("event_type",             TEXT, "The protocol's step: see schemas.kinds.EventType.")
+EVENT_TYPE             = Field("event_type",             TEXT, "The protocol's step.")
 LOG_END_OFFSET         = Field("log_end_offset",         LONG, "Offset of the next record (LEO); an exclusive end.")
 LOG_END_OFFSET_LOW     = Field("log_end_offset_low",     LONG, "Least LEO the evidence allows.")
 LOG_END_OFFSET_HIGH    = Field("log_end_offset_high",    LONG, "Greatest LEO the evidence allows; 9223372036854775807 where nothing bounds it.")
 REMOTE_LEO_MAP         = Field("remote_log_end_offset",  OFFSET_BY_REPLICA, "The leader's idea of each other replica's LEO, from its last fetch; -1 not heard from.")
 REMOTE_LEO             = Field("remote_log_end_offset",  LONG, "The leader's idea of this replica's LEO, from its last fetch; -1 not heard from; of the leader: its LEO.")
 MAXIMAL_ISR            = Field("maximal_isr",            INTS, "ISR the HW waits for: the committed one and a replica whose joining is in flight.")
-MIN_ISR                = Field("min_isr",                INT,  "min.insync.replicas in force, at most the number of replicas; -1 unknown.")
+MIN_ISR                = Field("min_isr",                INT,  "Effective min.insync.replicas at the leader: from 3.7 on (KIP-966) at most the number of assigned replicas, before that the setting itself; -1 unknown.")
 IS_ISR_INFERRED        = Field("is_isr_inferred",        BOOL, "No line tells of the ISR: it is who was caught up within the lag time.")
 IS_UNDER_MIN_ISR       = Field("is_under_min_isr",       BOOL, "The committed ISR is smaller than min_isr; NULL where that is unknown.")
 HIGH_WATERMARK         = Field("high_watermark",         LONG, "Exclusive end of the committed records (HW).")
@@ -169,8 +173,8 @@ FROM_OFFSET            = Field("from_offset",            LONG, "Start of the ran
 TO_OFFSET              = Field("to_offset",              LONG, "Exclusive end of the range; of a truncation: the LEO after.")
 HIGH_WATERMARK_BEFORE  = Field("high_watermark_before",  LONG, "The replica's own HW before the truncation, perhaps stale after a restart; -1 unknown.")
 PARTITION_HIGH_WATERMARK_BEFORE = Field("partition_high_watermark_before", LONG, "Highest HW any leader had reached before; -1 unknown.")
-METHOD                 = Field("method",                 TEXT, "Rule that cut: high_watermark, leader_epoch, fetch_divergence, out_of_range, full or restart.")
-OUTCOME                = Field("outcome",                TEXT, "What a rule of truncation would have done to the range: see schemas.answers.Outcome.")
+METHOD                 = Field("method",                 TEXT, "Rule that cut.")
+OUTCOME                = Field("outcome",                TEXT, "What a rule of truncation would have done to the range.")
 WHAT_IF                = Field("what_if",                TEXT, "What was taken to be otherwise, as option=value.")
 WHAT_IF_HIGH_WATERMARK = Field("what_if_high_watermark", LONG, "HW the leader would have had after the event.")
 IS_STATED              = Field("is_stated",              BOOL, "A line of the broker's log says so too.")
@@ -223,6 +227,8 @@ PARTITION_KEY = (CLUSTER_ID, TOPIC, TOPIC_ID, PARTITION)
 
 REPLICA_KEY = (*PARTITION_KEY, REPLICA_ID)
 """One replica of a partition, by the broker that holds it."""
+BROKER_KEY = (CLUSTER_ID, BROKER_ID)
+"""One broker of a cluster."""
 EPOCH_KEY = (*PARTITION_KEY, LEADER_EPOCH)
 """One leader epoch of a partition."""
 TIMELINE_ORDER = (LEADER_EPOCH, EVENT_SEQ)

@@ -12,16 +12,23 @@ class EventType(StrEnum):
     """A step of the protocol at a partition's leader."""
 
     APPEND = "APPEND"
+    """Records were appended: the leader's LEO rises."""
     FETCH = "FETCH"
+    """A follower asked, and so told the leader its own LEO."""
     BECOME_LEADER = "BECOME_LEADER"
+    """A broker began to lead the partition."""
     BECOME_FOLLOWER = "BECOME_FOLLOWER"
     """Reserved: no event of a leader."""
     ISR_CHANGE = "ISR_CHANGE"
+    """The leader learned of another ISR or assignment, or asked for one."""
     TRUNCATE = "TRUNCATE"
     """Reserved: the table `truncations` has them, with their replicas."""
     RESTART = "RESTART"
+    """The leader's process was killed while it led; event_time is when it had loaded its log again."""
     LOG_START = "LOG_START"
+    """The leader's log start moved (retention, DeleteRecords)."""
     WITNESS = "WITNESS"
+    """No request: a response or a line proves what no logged request shows."""
 
 
 class ChangeKind(StrEnum):
@@ -51,9 +58,13 @@ class StatementKind(StrEnum):
     """A broker's own word on an offset, in lines every broker writes by default (INFO) or in its files."""
 
     BECAME_LEADER_LEO = "became_leader_log_end_offset"
+    """LEO with which the broker began to lead ("Leader … starts at leader epoch … from offset N")."""
     BECAME_LEADER_HW = "became_leader_high_watermark"
+    """HW in the same line."""
     BECAME_FOLLOWER_LEO = "became_follower_log_end_offset"
+    """LEO with which the broker began to follow ("Follower … starts at leader epoch … from offset N")."""
     BECAME_FOLLOWER_HW = "became_follower_high_watermark"
+    """HW in the same line."""
     LEADER_METADATA_HW = "leader_metadata_high_watermark"
     """HW in "Skipped the become-leader state change … Current high watermark H"."""
     LOADED_HW = "loaded_high_watermark"
@@ -106,37 +117,15 @@ class StatementKind(StrEnum):
     """A controlled shutdown began; no partition, `offset` -1."""
 
 
-class FileKind(StrEnum):
-    """What a file of a capture is."""
-
-    REQUEST_LOG = "request_log"
-    STATE_CHANGE_LOG = "state_change_log"
-    SERVER_LOG = "server_log"
-    CONSOLE_LOG = "console_log"
-    """One stream of all of a broker's loggers, requests among them, as containers write it."""
-    SEGMENT_DUMP = "segment_dump"
-    METADATA_DUMP = "metadata_dump"
-    LEADER_EPOCH_CHECKPOINT = "leader_epoch_checkpoint"
-    HW_CHECKPOINT = "replication_offset_checkpoint"
-    LOG_START_CHECKPOINT = "log_start_offset_checkpoint"
-    ABOUT = "about"
-    SCENARIO = "scenario"
-    """No log: a scenario of `generate`, and each row that landed a line of it."""
-    UNKNOWN = "unknown"
-
-
-QUIET_MINUTES = {FileKind.REQUEST_LOG: 2, FileKind.CONSOLE_LOG: 2, FileKind.SERVER_LOG: 120}
-"""How long a running broker may write nothing: followers fetch all the time; a quiet one still cleans up now and then.
-A broker's state changes may be years apart: their log has no gaps. Those of a console log are gaps of its requests,
-which may be logged for minutes of a day of other lines."""
-
-
 class Exactness(StrEnum):
     """How an offset of a timeline is known."""
 
     EXACT = "exact"
+    """Rebuilt, step by step, from requests."""
     STATED = "stated"
+    """A broker's own word: the history before is missing, a checkpoint was loaded, or a line bears witness."""
     BOUNDED = "bounded"
+    """Between the `_low` and the `_high` of the row: the capture does not tell more."""
 
 
 class Role(StrEnum):
@@ -150,8 +139,11 @@ class Method(StrEnum):
     """The rule by which a replica cut its log."""
 
     HIGH_WATERMARK = "high_watermark"
+    """To its own HW (before KIP-101, 0.11, and for logs without epochs)."""
     LEADER_EPOCH = "leader_epoch"
+    """To the end of the leader's epoch that it asked for (OffsetsForLeaderEpoch, KIP-101 and KIP-279)."""
     FETCH_DIVERGENCE = "fetch_divergence"
+    """To the diverging epoch's end that a FETCH response told it (KIP-595)."""
     OUT_OF_RANGE = "out_of_range"
     """The leader's log ended before the replica's: to the leader's LEO (`fetchOffsetAndTruncate`)."""
     FULL = "full"
@@ -214,21 +206,30 @@ class Severity(StrEnum):
     """How bad a finding or a broken rule is."""
 
     CRITICAL = "critical"
+    """Something that Kafka promises did not hold, or was about to: look at it now."""
     WARNING = "warning"
+    """Not as it should be; nothing promised is broken by it."""
     INFO = "info"
+    """What happened, for the story of an incident."""
 
 
 class Status(StrEnum):
     """A verdict; `unknown` is neither a pass nor a violation."""
 
     VALID = "valid"
+    """Judged, and no row breaks it beyond what is tolerated."""
     INVALID = "invalid"
+    """Rows break it."""
     UNKNOWN = "unknown"
+    """The capture tells too little to judge."""
     ERROR = "error"
+    """It could not be judged: the evaluation failed."""
 
 
 class AppendSource(StrEnum):
     """What bears witness to an append."""
 
     REQUEST = "request"
+    """A PRODUCE or WRITE_TXN_MARKERS line of the request log."""
     SEGMENT = "segment"
+    """A batch of a segment dump that no line explains."""

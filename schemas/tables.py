@@ -55,10 +55,15 @@ LINE = (C.SOURCE_FILE, C.SOURCE_LINE)
 OF_LINE = (C.CLUSTER_ID, *C.LINE)
 """A line of a capture: the same delivery may have landed for two clusters."""
 TP = (C.TOPIC, C.TOPIC_ID, C.PARTITION)
+OF_CONTROLLER = C.EVENT_TIME.meaning(
+    "When it happened, on the clock of the controller that wrote the record (UTC, microseconds)."
+)
+OF_LEADER = C.EVENT_TIME.meaning("When it happened, on the leader's clock (UTC, microseconds).")
+OF_FILE = C.KIND.meaning("What kind of file it is.")
 
 # fmt: off
 PRODUCE_EVENTS = Table(
-    "produce_events", "An append at a leader.",
+    "produce_events", "A partition of a PRODUCE request, appended (base_offset >= 0) or refused, or a batch that only a dump shows.",
     grain=(*OF_LINE, *TP, C.PRODUCER_ID),
     columns=(*LANDED, *TP, C.LEADER_EPOCH, C.BROKER_ID, C.EVENT_TIME, C.RESPONSE_TIME, C.LOCAL_TIME_US, C.BASE_OFFSET,
              C.LAST_OFFSET, C.ACKS, C.ERROR_CODE, C.CLIENT_ID, C.IS_TRANSACTIONAL, C.IS_CONTROL, C.PRODUCER_ID,
@@ -87,18 +92,18 @@ LEADER_CHANGES = Table(
 BROKER_STATEMENTS = Table(
     "broker_statements", "A broker's own word on an offset: start value, evidence or comparison; never copied.",
     grain=(*OF_LINE, C.KIND, *TP, C.REPLICA_ID),
-    columns=(*LANDED, C.KIND, C.BROKER_ID, *TP, C.LEADER_EPOCH, C.EVENT_TIME, C.OFFSET, C.REPLICA_ID, *LINE),
+    columns=(*LANDED, C.KIND.meaning("What is stated."), C.BROKER_ID, *TP, C.LEADER_EPOCH, C.EVENT_TIME, C.OFFSET, C.REPLICA_ID, *LINE),
 )
 METADATA_CHANGES = Table(
     "metadata_changes", "A partition's record in the metadata log of a KRaft cluster, merged with those before it.",
     grain=OF_LINE,
-    columns=(*LANDED, *TP, C.METADATA_OFFSET, C.EVENT_TIME, C.LEADER_EPOCH, C.PARTITION_EPOCH, C.LEADER_ID, C.ISR,
+    columns=(*LANDED, *TP, C.METADATA_OFFSET, OF_CONTROLLER, C.LEADER_EPOCH, C.PARTITION_EPOCH, C.LEADER_ID, C.ISR,
              C.REPLICAS, C.ADDING_REPLICAS, C.REMOVING_REPLICAS, C.IS_UNCLEAN, *LINE),
 )
 BROKER_REGISTRATIONS = Table(
     "broker_registrations", "A broker registered, fenced or unfenced, by the metadata log.",
     grain=OF_LINE,
-    columns=(*LANDED, C.BROKER_ID, C.BROKER_EPOCH, C.METADATA_OFFSET, C.EVENT_TIME, C.IS_FENCED, *LINE),
+    columns=(*LANDED, C.BROKER_ID, C.BROKER_EPOCH, C.METADATA_OFFSET, OF_CONTROLLER, C.IS_FENCED, *LINE),
 )
 SETTINGS = Table(
     "settings", "A setting that bears on replication, from when it was in force.",
@@ -119,19 +124,19 @@ EPOCH_STARTS = Table(
 REJECTED_LINES = Table(
     "rejected_lines", "A line that should have given a row and could not.",
     grain=(*OF_LINE, C.REASON),
-    columns=(*LANDED, C.BROKER_ID, C.KIND, C.REASON, C.LINE_TEXT, *LINE),
+    columns=(*LANDED, C.BROKER_ID, OF_FILE, C.REASON, C.LINE_TEXT, *LINE),
 )
 SOURCE_FILES = Table(
     "source_files", "A file that was read; its digest is what makes a second delivery of it land nothing.",
     grain=(C.CLUSTER_ID, C.DIGEST, C.KIND, C.BROKER_ID),
-    columns=(*LANDED, C.SOURCE_FILE, C.KIND, C.BROKER_ID, C.BROKERS, C.FIRST_AT, C.LAST_AT, C.GAPS, C.DIGEST, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED,
+    columns=(*LANDED, C.SOURCE_FILE, OF_FILE, C.BROKER_ID, C.BROKERS, C.FIRST_AT, C.LAST_AT, C.GAPS, C.DIGEST, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED,
              C.LINES_IGNORED, C.IGNORED_BY_REASON),
     constraints=(("nothing_lost", "lines_read = lines_landed + lines_rejected + lines_ignored"),),
 )
 LEADER_TIMELINE = Table(
     "leader_timeline", "An event at a partition's leader, and what the leader knew after it.",
     grain=(C.CLUSTER_ID, *TP, *C.TIMELINE_ORDER),
-    columns=(*LANDED, *TP, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.EVENT_TYPE, C.LEADER_ID, C.REPLICA_ID,
+    columns=(*LANDED, *TP, C.LEADER_EPOCH, C.EVENT_SEQ, OF_LEADER, C.EVENT_TYPE, C.LEADER_ID, C.REPLICA_ID,
              C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, C.ISR, C.MAXIMAL_ISR, C.IS_ISR_INFERRED, C.MIN_ISR, C.IS_UNDER_MIN_ISR,
              C.HIGH_WATERMARK, C.HIGH_WATERMARK_LIMITED_BY, C.LOG_START_OFFSET, C.LAST_STABLE_OFFSET, C.EXACTNESS,
              C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH, *LINE),
@@ -151,26 +156,26 @@ REPLICA_TIMELINE = Table(
 TRUNCATIONS = Table(
     "truncations", "A replica's truncation that removed records.",
     grain=(C.CLUSTER_ID, *TP, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_TIME),
-    columns=(*LANDED, *TP, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET,
+    columns=(*LANDED, *TP, C.REPLICA_ID, C.LEADER_EPOCH, C.EVENT_TIME.meaning("When it was seen, on the clock of that epoch's leader; a stated one by the replica's own clock."), C.FROM_OFFSET, C.TO_OFFSET,
              C.HIGH_WATERMARK_BEFORE, C.PARTITION_HIGH_WATERMARK_BEFORE, C.METHOD, C.IS_STATED),
     constraints=(("it_removed_records", "from_offset = -1 OR to_offset < from_offset"),),
 )
 INCIDENTS = Table(
     "incidents", "One finding.",
     grain=(C.INCIDENT_ID,),
-    columns=(C.INCIDENT_ID, *LANDED, C.KIND, C.SEVERITY, *TP, C.LEADER_EPOCH, C.REPLICA_ID, C.STARTED_AT, C.ENDED_AT,
+    columns=(C.INCIDENT_ID, *LANDED, C.KIND.meaning("What was found."), C.SEVERITY, *TP, C.LEADER_EPOCH, C.REPLICA_ID, C.STARTED_AT, C.ENDED_AT,
              C.FROM_OFFSET, C.TO_OFFSET, C.EVIDENCE),
 )
 WHAT_IF_OUTCOMES = Table(
     "what_if_outcomes", "A range of records, and what would have become of it under a rule of truncation.",
     grain=(C.CLUSTER_ID, *TP, C.METHOD, C.OUTCOME, C.LEADER_EPOCH, C.REPLICA_ID, C.EVENT_TIME, C.FROM_OFFSET),
-    columns=(*LANDED, *TP, C.METHOD, C.OUTCOME, C.LEADER_EPOCH, C.REPLICA_ID, C.EVENT_TIME, C.FROM_OFFSET, C.TO_OFFSET),
+    columns=(*LANDED, *TP, C.METHOD, C.OUTCOME, C.LEADER_EPOCH, C.REPLICA_ID, OF_LEADER, C.FROM_OFFSET, C.TO_OFFSET),
     constraints=(("not_backwards", "from_offset <= to_offset"),),
 )
 WHAT_IF_TIMELINE = Table(
     "what_if_timeline", "An event at a leader after which its HW would have been another.",
     grain=(C.CLUSTER_ID, *TP, *C.TIMELINE_ORDER),
-    columns=(*LANDED, *TP, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TIME, C.EVENT_TYPE, C.LEADER_ID, C.REPLICA_ID,
+    columns=(*LANDED, *TP, C.LEADER_EPOCH, C.EVENT_SEQ, OF_LEADER, C.EVENT_TYPE, C.LEADER_ID, C.REPLICA_ID,
              C.LOG_END_OFFSET, C.ISR, C.MIN_ISR, C.HIGH_WATERMARK, C.WHAT_IF_HIGH_WATERMARK, C.WHAT_IF, *LINE),
 )
 CHECK_RESULTS = Table(

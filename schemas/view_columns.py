@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from pyspark.sql.types import ArrayType, DoubleType, IntegerType, LongType, StringType, TimestampType
 
+from schemas import columns as C
 from schemas.columns import Field
 
 _LONG, _DOUBLE, _TEXT, _TIME = LongType(), DoubleType(), StringType(), TimestampType()
 
 # ---- high_watermark_held
 LASTED_MS = Field(
-    "lasted_ms", _LONG, "How long it lasted, milliseconds; of one that lasts still, up to the leader's last event."
+    "lasted_ms",
+    _LONG,
+    "How long it lasted, milliseconds; of one that lasts still, up to the last request in its leader's log, of whichever partition.",
 )
 WHY = Field("why", _TEXT, "Why the HW stood below the LEO.")
 WAITS_FOR = Field(
@@ -47,6 +50,8 @@ RECORD_SECONDS = Field("record_seconds", _DOUBLE, "Records with one copy, times 
 CLUSTERED_BY = Field(
     "clustered_by", _TEXT, "What the row counts: one `follower`, one `leader`, a `pair` of them, or the `cluster`."
 )
+WHO_LEFT = C.REPLICA_ID.meaning("Replica that left; NULL where the row counts all of them.")
+WHOSE_ISR = C.LEADER_ID.meaning("Leader whose ISR it left; NULL where the row counts all of them.")
 TIMES_OUT = Field("times_out", _LONG, "How often a replica left the ISR.")
 PARTITIONS = Field("partitions", _LONG, "Of how many partitions.")
 NOT_BACK = Field("not_back", _LONG, "How often it was not back at the end.")

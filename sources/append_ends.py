@@ -33,6 +33,7 @@ def with_ends(appends: DataFrame, statements: DataFrame, batches: DataFrame, end
 
 
 def _ended(appends: DataFrame, statements: DataFrame, batches: DataFrame, ends: DataFrame) -> DataFrame:
+    """The appends with their last offsets, as far as batches and later appends tell; and transactions' markers."""
     if appends.where(is_silent()).isEmpty():
         return with_last_offset(appends, batches, ends)
     begun = settled(beginnings(appends, statements))

@@ -8,7 +8,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import outcomes
 from sources.line_parts import FETCHER_STARTS, FETCHER_STARTS_BEFORE_2_7, METADATA_TOPIC, TOPIC_SETTINGS
 from sources.line_patterns_of_server_log import NOTHING_CUT, SETTINGS_OF_TOPIC

@@ -14,7 +14,8 @@ import re
 from collections.abc import Iterator
 
 from schemas import columns as C
-from schemas.kinds import FileKind, StatementKind
+from schemas.files import FileKind
+from schemas.kinds import StatementKind
 from sources.json_text import object_of
 from sources.line_parts import METADATA_TOPIC
 from sources.outcomes import IGNORED, LANDED, REJECTED

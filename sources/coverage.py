@@ -13,7 +13,7 @@ from itertools import pairwise
 from zoneinfo import ZoneInfo
 
 from schemas.columns import NO_REPLICA
-from schemas.kinds import QUIET_MINUTES, FileKind
+from schemas.files import QUIET_MINUTES, FileKind
 from sources.source_file import SourceFile
 
 MINUTE = timedelta(minutes=1)

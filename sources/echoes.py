@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas.columns import NO_REPLICA
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.file_kinds import LOGS, is_named_as_log
 from sources.routing import WITH_REQUESTS
 from sources.source_file import SourceFile

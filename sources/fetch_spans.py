@@ -70,6 +70,7 @@ def _spans(requests: DataFrame) -> DataFrame:
 
 
 def _by_stretch(spans: DataFrame) -> DataFrame:
+    """One row per span and stretch of epochs that it touches."""
     touched = F.sequence(_stretch(F.col("begins_with")), _stretch(F.col("ends_with")))
     return spans.withColumn("its_stretch", F.explode(touched))
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.json_lines import bytes_unpacked
 from sources.sighting import Sighting
 

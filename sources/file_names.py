@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.capture_folder import BROKER_FOLDER
 from sources.source_file import SourceFile
 

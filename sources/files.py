@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from schemas.columns import NO_REPLICA
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.attribution import attributed
 from sources.capture_folder import broker_of, files_below
 from sources.errors import CaptureError

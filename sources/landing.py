@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import Table
 from sources import accounting, broker_settings, metadata_rows, routing
 from sources.earlier import Earlier
@@ -79,6 +79,7 @@ def land(
     }
 
     def conform(table: Table, frame: DataFrame) -> DataFrame:
+        """The rows as the table has them, of this cluster and delivery."""
         of_delivery: dict[str, Column] = {C.CLUSTER_ID: F.lit(cluster_id), C.CAPTURE_ID: F.lit(capture_id)}
         return table.conform(frame.withColumns(of_delivery))
 

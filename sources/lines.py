@@ -13,7 +13,7 @@ from pyspark.sql.types import LongType, StringType, StructField, StructType
 
 from schemas import columns as C
 from schemas.columns import Field
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.outcomes import LINE_COLUMNS
 from sources.source_file import SourceFile, byte_lines
 

@@ -77,6 +77,7 @@ def setting_rows(parsed: DataFrame) -> DataFrame:
 
 
 def _landed(parsed: DataFrame, *types: str) -> DataFrame:
+    """Records of these types, parsed."""
     return outcomes.having(parsed, outcomes.LANDED).where(F.col("type").isin(*types))
 
 

@@ -9,7 +9,7 @@ from functools import partial
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import broker_log, metadata_dump, outcomes, request_log, routing, segment_dump
 from sources.future_logs import without_future_logs
 from sources.redaction import Redaction
@@ -59,6 +59,7 @@ def parsed_lines(lines: DataFrame, files: Sequence[SourceFile], timezone: str, r
     present = {file.kind for file in files}
 
     def parsed(kinds: frozenset[FileKind], parse: Callable[[DataFrame], DataFrame]) -> DataFrame:
+        """The lines of files of these kinds, parsed; none if the capture has no such file."""
         if kinds.isdisjoint(present):
             return none_like(parse(lines))
         return settled(parse(routing.routed(lines, kinds)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 
 HEADER = r"^Dumping (?:.*[/\\])?([^/\\]+)-(\d+)(?:\.[^/\\]+-(?:future|delete|stray))?[/\\][^/\\]+$"
 """The line above a segment's dump, where the dump was not made within the partition's folder."""

@@ -78,6 +78,7 @@ def with_statement_epoch(statements: DataFrame, terms: DataFrame) -> DataFrame:
 
 
 def _told(leader_changes: DataFrame) -> DataFrame:
+    """One row per line that tells a broker's epoch of a partition: since when it was in it, and how surely."""
     kind = F.col(C.CHANGE_KIND)
     return leader_changes.where(F.col(C.LEADER_EPOCH) >= 0).select(
         *BROKER_PARTITION,
@@ -90,6 +91,7 @@ def _told(leader_changes: DataFrame) -> DataFrame:
 
 
 def _shown(fetches: DataFrame) -> DataFrame:
+    """One row per epoch in which a broker answered a follower that named it: it led by then."""
     is_answered_by_leader = (F.col(C.REPLICA_ID) >= 0) & (F.col(C.LEADER_EPOCH) >= 0) & (F.col(C.ERROR_CODE) == 0)
     return (
         fetches.where(is_answered_by_leader)
@@ -119,7 +121,10 @@ def _or_of_seconds(us: int, to_the_second: Collection[str]) -> Column:
 def _with_epoch(
     events: DataFrame, terms: DataFrame, time: Column, is_at_leader: Column, began: Column | None = None
 ) -> DataFrame:
-    """A broker has few terms of a partition: they come as one array, and no event is moved for their sake."""
+    """The events with the leader epoch that their broker was in at `time`, where they do not name it.
+
+    A broker has few terms of a partition: they come as one array, and no event is moved for their sake.
+    """
     known = F.col(C.LEADER_EPOCH) >= 0
     fitting = F.filter("terms", lambda term: term["is_leader"] | ~is_at_leader)
     begun = F.filter(fitting, lambda term: term["since"] <= time)

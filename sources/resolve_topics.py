@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.created_anew import SINCE, UNTIL
 from sources.topic_ids import OWN
 
@@ -41,6 +41,7 @@ def rejected_for_topic(events: DataFrame) -> DataFrame:
 
 
 def _with_name(events: DataFrame, ids: DataFrame) -> DataFrame:
+    """The events with the name of their topic, by its id where that alone is told."""
     names = ids.select(C.TOPIC_ID, F.col(C.TOPIC).alias("name_of_id"))
     named = events.join(F.broadcast(names), C.TOPIC_ID, "left")
     name = F.when(F.col(C.TOPIC) != "", F.col(C.TOPIC)).otherwise(F.coalesce("name_of_id", F.lit("")))
@@ -48,6 +49,7 @@ def _with_name(events: DataFrame, ids: DataFrame) -> DataFrame:
 
 
 def _with_id(events: DataFrame, ids: DataFrame, time: Column | None) -> DataFrame:
+    """The events with the id of their topic: that which the name stood for at their time."""
     of_name = ids.select(F.col(C.TOPIC).alias("name"), F.col(C.TOPIC_ID).alias("id_of_name"), SINCE, UNTIL, OWN)
     holds = F.col(UNTIL).isNull()
     if time is not None:

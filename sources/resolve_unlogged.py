@@ -48,12 +48,14 @@ def unlogged_appends(appends: DataFrame, batches: DataFrame, leader_changes: Dat
 
 
 def _logged(appends: DataFrame) -> DataFrame:
+    """One row per append of a known offset and epoch: when it was logged, and by whom."""
     return appends.where((F.col(C.BASE_OFFSET) >= 0) & (F.col(C.LEADER_EPOCH) >= 0)).select(
         *TERM, C.BASE_OFFSET, F.col(C.EVENT_TIME).alias("logged_at"), F.col(C.BROKER_ID).alias("logged_by")
     )
 
 
 def _dumped(batches: DataFrame) -> DataFrame:
+    """One row per batch of a known epoch."""
     return batches.where(F.col(C.LEADER_EPOCH) >= 0).select(*TERM, C.BASE_OFFSET, F.struct(*BATCH).alias("batch"))
 
 

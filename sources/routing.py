@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.request_log import is_of_requests
 
 WITH_REQUESTS = frozenset({FileKind.REQUEST_LOG, FileKind.CONSOLE_LOG})

@@ -45,4 +45,5 @@ def statement_rows(parsed: DataFrame) -> DataFrame:
 
 
 def _landed(parsed: DataFrame, line_type: str) -> DataFrame:
+    """Lines of the type, parsed."""
     return outcomes.having(parsed, outcomes.LANDED).where(F.col(LINE_TYPE) == line_type)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.about import read_about
 from sources.checkpoints import STATED_BY, read_epochs, read_offsets
 from sources.source_file import SourceFile, byte_lines

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.packing import UNREADABLE, opened
 from sources.partition_names import partition_by_name
 

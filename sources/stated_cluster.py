@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.sighting import COMPLETED, PREFIX_BYTES
 from sources.source_file import SourceFile, byte_lines
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from pyspark.sql import DataFrame, Row, SparkSession
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.lines import LINES_SCHEMA
 
 WORDINGS = Path(__file__).parent / "wordings"

@@ -10,7 +10,7 @@ from typing import Any
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.types import StructField, StructType
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.outcomes import LINE_COLUMNS
 from sources.topic_ids import topic_ids
 

@@ -13,7 +13,6 @@ from pyspark.sql import SparkSession
 
 from expectations import results
 from expectations.capture_rules import is_fresh
-from expectations.document import rules_page
 from expectations.invariant import Invariant
 from expectations.invariants import INVARIANTS
 from expectations.measuring import judged_rows
@@ -214,8 +213,3 @@ def test_the_moment_of_a_run_is_no_other_rule() -> None:
 
     assert yesterday.holds != today.holds
     assert yesterday.fingerprint == today.fingerprint == results.RULES[today.name].fingerprint
-
-
-def test_the_page_of_rules_is_fresh() -> None:
-    """docs/rules.md is rendered from the table, never edited."""
-    assert (ROOT / "docs" / "rules.md").read_text(encoding="utf-8") == rules_page()

@@ -14,7 +14,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import LANDING_TABLES
 from sources import broker_log, request_log
 from sources.errors import CaptureError

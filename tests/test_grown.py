@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.files import discover
 from sources.grown import beginnings
 from sources.packing import TRUNCATED

@@ -15,7 +15,6 @@ from jobs.cli import tidegauge
 from jobs.redacting import redacting
 from jobs.run_config import Configured
 from sources.redaction import Redacted
-from tests.drawn import PAGE, page
 from tests.frames import rows
 from tests.guide_pages import COMMANDS, OTHERS, PAGES, ROOT, blocks, commands, lines_of, program_of
 from tests.test_sql_cookbook import GIVEN
@@ -26,7 +25,7 @@ PLACEHOLDERS = {
     "redact.key": __file__,
 }  # fmt: skip
 
-STORIES = PAGE.relative_to(ROOT).as_posix()
+STORIES = "docs/guides/the-protocol-by-scenarios.md"
 NO_COMMANDS = ("kind ", "capture/")
 """How the blocks begin that are what a command prints, or a folder's content."""
 
@@ -51,11 +50,6 @@ def test_every_block_is_of_a_program_that_is_known() -> None:
     firsts = {program_of(line) for block in told for line in lines_of(block)}
 
     assert firsts == {*COMMANDS, *OTHERS}
-
-
-def test_the_scenarios_page_is_fresh() -> None:
-    """`python -m tests.drawn > docs/guides/the-protocol-by-scenarios.md` makes it."""
-    assert PAGE.read_text() == page()
 
 
 @pytest.mark.parametrize(("where", "words"), commands("tidegauge"), ids=lambda value: str(value)[:60])

@@ -21,7 +21,7 @@ from jobs.delivery import delivery_of
 from jobs.errors import CouldNotRunError
 from jobs.taking_back import withdraw_unfinished
 from jobs.warehouse import Warehouse
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import LANDING_TABLES, LEADER_CHANGES, PRODUCE_EVENTS, SOURCE_FILES
 from sources.source_file import SourceFile
 from tests.frames import rows

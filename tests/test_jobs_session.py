@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import tempfile
+import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -14,6 +16,7 @@ from pyarrow import parquet
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from jobs import session
 from jobs.errors import CouldNotRunError
 from jobs.keeping import HOW
 from jobs.local_settings import CONF, SMALL_REQUESTS, SOME_REQUESTS, local_settings, read_properties
@@ -123,3 +126,30 @@ def test_what_makes_a_column_is_looked_up_once(spark: SparkSession, monkeypatch:
 def _noted(asked: list[str], send: Callable[..., str], command: str, *rest: Any, **more: Any) -> str:
     asked.append(command)
     return send(command, *rest, **more)
+
+
+def test_jars_are_fetched_by_one_process_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two in one cache spoil each other's downloads: the second waits, and finds them there."""
+    order: list[str] = []
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(session, "_delta_is_fetched", lambda: "first" in order)
+
+    def second() -> None:
+        with session._fetching_jars_once():
+            order.append("second")
+
+    with session._fetching_jars_once():
+        other = threading.Thread(target=second)
+        other.start()
+        said = ""
+        while "waiting for its end" not in said and other.is_alive():
+            said += capsys.readouterr().err
+            other.join(0.02)
+        order.append("first")
+    other.join()
+
+    assert order == ["first", "second"]
+    assert said.count("fetching Delta's jars, once") == 1
+    assert "fetching" not in capsys.readouterr().err

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from jobs.keeping import HOW, keeping, short_plans
 from jobs.shuffles import SHUFFLE_PARTITIONS, few_tasks, tasks_of, tasks_of_few, tasks_of_files
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import FETCH_EVENTS, PRODUCE_EVENTS
 from sources.source_file import SourceFile
 

@@ -14,7 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("jobs", "replay", "schemas", "expectations", "sources", "cluster")
-CODE = sorted(path for folder in (*PACKAGES, "tests", "bench") for path in (ROOT / folder).rglob("*.py"))
+CODE = sorted(path for folder in (*PACKAGES, "tests", "bench", "pages") for path in (ROOT / folder).rglob("*.py"))
 
 REACHES_OUT = (
     r"SparkSession|\.collect\(|\.count\(\)|\.toPandas|\budf\b|\bpandas_udf\b|\.rdd\b|\.write\b|\bpandas\b|applyIn"
@@ -62,7 +62,7 @@ def test_the_engine_reaches_nothing_outside(path: Path) -> None:
     assert re.findall(REACHES_OUT, path.read_text(encoding="utf-8")) == []
 
 
-@pytest.mark.parametrize("path", sources_of("replay"), ids=named)
+@pytest.mark.parametrize("path", [*sources_of("replay"), *sources_of("sources")], ids=named)
 def test_what_gives_rows_says_what_a_row_is(path: Path) -> None:
     """The grain is the contract: also of what only its own module calls."""
     functions = [n for n in ast.walk(ast.parse(path.read_text(encoding="utf-8"))) if isinstance(n, ast.FunctionDef)]

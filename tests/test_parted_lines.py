@@ -16,7 +16,7 @@ from jobs.ingest_events import main
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import request_log
 from sources.files import discover
 from sources.lines import read_lines

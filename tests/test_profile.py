@@ -6,32 +6,42 @@ from datetime import UTC, datetime
 
 import pytest
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 from jobs.protocol import protocol_of
 from replay.profile import Truncation
-from replay.releases import profile_for, release
+from replay.releases import profile_for, release, release_of
 from tests.engine import landed_from
 
+VERSIONS: list[tuple[str | None, tuple[int, int, int]]] = [
+    ("4.1.0", (4, 1, 0)),
+    ("3.6-IV1", (3, 6, 0)),
+    ("0.10.2.1", (0, 10, 2)),
+    ("3.4.1.7.1.9.0-387", (3, 4, 1)),
+    ("3.9.1.redhat-00003", (3, 9, 1)),
+    ("5.5.1-ccs", (2, 5, 1)),
+    ("6.2.0-ce", (2, 8, 0)),
+    ("7.4.4-ccs", (3, 4, 4)),
+    ("8.0.0-ccs", (4, 0, 0)),
+    ("2.2.0-cp2", (2, 2, 0)),
+    (None, (0, 0, 0)),
+]
+"""As brokers state them, and what they are of Apache's."""
 
-@pytest.mark.parametrize(
-    ("stated", "numbers"),
-    [
-        ("4.1.0", (4, 1, 0)),
-        ("3.6-IV1", (3, 6, 0)),
-        ("0.10.2.1", (0, 10, 2)),
-        ("3.4.1.7.1.9.0-387", (3, 4, 1)),
-        ("3.9.1.redhat-00003", (3, 9, 1)),
-        ("5.5.1-ccs", (2, 5, 1)),
-        ("6.2.0-ce", (2, 8, 0)),
-        ("7.4.4-ccs", (3, 4, 4)),
-        ("8.0.0-ccs", (4, 0, 0)),
-        ("2.2.0-cp2", (2, 2, 0)),
-        (None, (0, 0, 0)),
-    ],
-)
+
+@pytest.mark.parametrize(("stated", "numbers"), VERSIONS)
 def test_a_version_is_that_of_apache_kafka(stated: str | None, numbers: tuple[int, int, int]) -> None:
     """Whoever built it: Confluent's own numbers are ahead of those of the Kafka within."""
     assert release(stated) == numbers
+
+
+@pytest.mark.spark
+def test_a_column_of_versions_is_read_alike(spark: SparkSession) -> None:
+    """By who has settings in a table, in SQL."""
+    told = spark.createDataFrame([(stated,) for stated, _ in VERSIONS if stated], "stated string")
+    found = told.select("stated", release_of(F.col("stated")).alias("numbers")).collect()
+
+    assert {row["stated"]: tuple(row["numbers"]) for row in found} == {it: its for it, its in VERSIONS if it}
 
 
 def test_a_confluent_broker_replicates_as_the_kafka_within() -> None:

@@ -19,7 +19,7 @@ from jobs.redacting import KEY, require_same
 from jobs.warehouse import Warehouse
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.files import discover
 from sources.landing import land
 from sources.lines import read_lines

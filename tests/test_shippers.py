@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from jobs.delivery import delivery_of
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import broker_log, request_log
 from sources.files import discover
 from sources.log4j import in_kafkas_layout

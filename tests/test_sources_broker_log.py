@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import broker_log
 from sources.broker_settings import setting_rows
 from sources.line_patterns import WORDINGS

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 
 from schemas import columns as C
 from schemas import tables as T
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import routing
 from sources.coverage import coverage, found
 from sources.files import discover

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.capture_folder import capture_root
 from sources.errors import CaptureError
 from sources.files import discover

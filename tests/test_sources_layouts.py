@@ -12,7 +12,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import broker_log
 from sources.coverage import coverage, found
 from sources.errors import CaptureError

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources.files import discover
 from sources.lines import read_lines
 from sources.packing import TRUNCATED

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from sources import broker_log
 from sources.broker_settings import setting_rows
 from sources.files import discover

@@ -12,7 +12,7 @@ from jobs.delivery import delivery_of
 from jobs.ingest_delivery import ingest_delivery
 from jobs.warehouse import Warehouse
 from schemas import columns as C
-from schemas.kinds import FileKind
+from schemas.files import FileKind
 from schemas.tables import (
     FETCH_EVENTS,
     LANDING_TABLES,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from replay.findings.held_back import high_watermark_held
 from replay.releases import profile_for
 from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
-from replay.views.document import views_page
 from replay.views.exposure import exposure
 from replay.views.flapping import isr_flapping
 from schemas import tables as T
@@ -92,13 +90,37 @@ def test_who_held_the_high_watermark_and_why(spark: SparkSession) -> None:
     ],
 )  # fmt: skip
 def test_before_3_7_min_isr_holds_nothing(spark: SparkSession, version: str | None, why: str) -> None:
-    """By the release that the cluster tells of last; one that tells none is taken for new."""
+    """By the release that the leader told of last before; one that tells none is taken for new."""
     held = timeline(spark, a=[append(0, 2, 9, 4, **known([1, 2], {2: 4}, [2]), is_under_min_isr=True)])
     told = {"cluster_id": "c", "broker_id": 1, "topic": "", "name": KAFKA_VERSION}
     settings = [{**told, "event_time": at(1), "value": "3.0.0"}, {**told, "event_time": at(2), "value": version}]
 
     assert [row["why"] for row in held_in(held, *(settings if version else [])).collect()] == [why]
     assert profile_for(version).min_isr_gate == (why == "UNDER_MIN_ISR")
+
+
+@pytest.mark.parametrize(
+    ("told", "why"),
+    [
+        ([(1, 1, "3.6.2"), (1, 3, "3.7.1")], "NOT_FETCHING"),
+        ([(2, 1, "3.7.1"), (1, 1, "3.6.2")], "NOT_FETCHING"),
+        ([(2, 1, "3.6.2"), (2, 3, "3.7.1")], "NOT_FETCHING"),
+        ([(-1, None, "3.6.2"), (1, 1, "3.7.1")], "UNDER_MIN_ISR"),
+    ],
+    ids=["is upgraded later", "another is upgraded already", "tells nothing of itself", "of all, and then of itself"],
+)
+def test_each_leader_plays_by_its_own_release(
+    spark: SparkSession, told: list[tuple[int, int | None, str]], why: str
+) -> None:
+    """While brokers are upgraded one by one: the last that it told of itself, else the first that anybody did."""
+    held = timeline(spark, a=[append(0, 2, 9, 4, **known([1, 2], {2: 4}, [2]), is_under_min_isr=True)])
+    cluster = {"cluster_id": "c", "topic": "", "name": KAFKA_VERSION}
+    settings = [
+        {**cluster, "broker_id": broker, "event_time": None if second is None else at(second), "value": version}
+        for broker, second, version in told
+    ]
+
+    assert [row["why"] for row in held_in(held, *settings).collect()] == [why]
 
 
 def test_a_stretch_ends_where_another_replica_holds_it(spark: SparkSession) -> None:
@@ -225,10 +247,3 @@ def test_nothing_gives_nothing(view: Any, spark: SparkSession) -> None:
         (column, column.type.simpleString()) for column in view.columns
     ]
     assert [field.metadata for field in told.schema] == [{"comment": column.comment} for column in view.columns]
-
-
-def test_the_page_of_views_is_fresh() -> None:
-    """docs/views.md is rendered from the catalog, never edited."""
-    page = Path(__file__).parent.parent / "docs" / "views.md"
-
-    assert page.read_text(encoding="utf-8") == views_page()

@@ -19,7 +19,6 @@ WROTE_UNTIL_US, END_US = "wrote_until_us", "end_us"
 """bigint: the time of a broker's last line, of any of its logs, and of the last one of all brokers."""
 REQUESTS_END_US = "requests_end_us"
 """bigint: the last request of all brokers."""
-_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
 
 
 def early_ends(landed: Mapping[str, DataFrame]) -> DataFrame:
@@ -32,9 +31,9 @@ def early_ends(landed: Mapping[str, DataFrame]) -> DataFrame:
         return landed[EARLY_ENDS]
     told = [landed[table.name] for table in (T.LEADER_CHANGES, T.BROKER_STATEMENTS)]
     never = F.lit(None).cast("bigint").alias(HEARD_UNTIL_US)
-    wrote = [of.select(*_BROKER, F.unix_micros(C.EVENT_TIME).alias(WROTE_UNTIL_US), never) for of in told]
-    asked = heard(landed).select(*_BROKER, F.col(TO_US).alias(WROTE_UNTIL_US), F.col(TO_US).alias(HEARD_UNTIL_US))
-    each = reduce(DataFrame.unionByName, [*wrote, asked]).groupBy(*_BROKER)
+    wrote = [of.select(*C.BROKER_KEY, F.unix_micros(C.EVENT_TIME).alias(WROTE_UNTIL_US), never) for of in told]
+    asked = heard(landed).select(*C.BROKER_KEY, F.col(TO_US).alias(WROTE_UNTIL_US), F.col(TO_US).alias(HEARD_UNTIL_US))
+    each = reduce(DataFrame.unionByName, [*wrote, asked]).groupBy(*C.BROKER_KEY)
     last = each.agg(*[F.max(us).alias(us) for us in (WROTE_UNTIL_US, HEARD_UNTIL_US)])
     of_cluster = Window.partitionBy(C.CLUSTER_ID).rowsBetween(FIRST, LAST)
     of_all = {END_US: WROTE_UNTIL_US, REQUESTS_END_US: HEARD_UNTIL_US}

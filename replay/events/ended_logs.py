@@ -23,7 +23,6 @@ from schemas.kinds import ChangeKind, StatementKind
 
 ENDED = "ended_logs"
 """Name under which tables bring `ends_in_silence`: asked for wherever silence is, and a plan of its own."""
-_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
 _EPOCH = C.on_partition(C.LEADER_EPOCH)
 
 
@@ -41,7 +40,7 @@ def ends_in_silence(landed: Mapping[str, DataFrame]) -> DataFrame:
     if ENDED in landed:
         return landed[ENDED]
     ended = early_ends(landed).where(F.col(HEARD_UNTIL_US).isNotNull())
-    known = _led(landed).join(F.broadcast(ended), [str(c) for c in _BROKER])
+    known = _led(landed).join(F.broadcast(ended), [str(c) for c in C.BROKER_KEY])
     timed = with_times(known, landed).withColumn(AT_US, F.coalesce(NEXT_US, REQUESTS_END_US))
     # One that was silent and has just taken its role, or changed its ISR, is there: nobody has asked it yet.
     went_on_us = F.col(AT_US) - F.greatest(HEARD_UNTIL_US, F.unix_micros(C.EVENT_TIME))

@@ -50,7 +50,7 @@ def events(
         _ends(ended),
     )
     if profile.has_silence:
-        told = shaped(told_events(landed), event(N.TOLD), **{N.EVENT_US: F.col(N.EVENT_US)})
+        told = shaped(told_events(landed), event(N.STATEMENT), **{N.EVENT_US: F.col(N.EVENT_US)})
         unheard = shaped(silences(landed, begun), event(N.SILENCE), **{N.EVENT_US: F.col(N.EVENT_US)})
         parts = (*parts, told, unheard)
     union = parts[0]

@@ -36,7 +36,6 @@ FROM_US, TO_US = "from_us", "to_us"
 AFTER_US, BEFORE_US = "after_us", "before_us"
 IS_CUT_BEFORE, IS_CUT_AFTER = "is_cut_before", "is_cut_after"
 
-_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
 _BUCKET, _SINCE, _GOES_ON, _IS_BROKEN, _ENDS_RUN = "bucket", "since", "goes_on", "is_broken", "ends_run"
 _IS_FETCH = "is_fetch"
 
@@ -60,7 +59,7 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
     number = F.count_if(F.coalesce(begins_anew, F.lit(True))).over(_in_order(_BUCKET).rowsBetween(FIRST, NOW))
     numbered = _asked(landed).withColumn("number", number)
     is_early = F.col(_BUCKET) - F.min(_BUCKET).over(_whole_stretch()) <= 1
-    stretches = numbered.withColumn(_GOES_ON, F.col(_GOES_ON) & is_early).groupBy(*_BROKER, "number").agg(
+    stretches = numbered.withColumn(_GOES_ON, F.col(_GOES_ON) & is_early).groupBy(*C.BROKER_KEY, "number").agg(
         F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US), F.bool_or(_GOES_ON).alias(IS_CUT_BEFORE)
     )  # fmt: skip
     in_order = _in_order("number")
@@ -72,7 +71,7 @@ def heard(landed: Mapping[str, DataFrame]) -> DataFrame:
 
 
 def _whole_stretch() -> WindowSpec:
-    return Window.partitionBy(*_BROKER, "number").rowsBetween(FIRST, LAST)
+    return Window.partitionBy(*C.BROKER_KEY, "number").rowsBetween(FIRST, LAST)
 
 
 def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
@@ -91,19 +90,19 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
         C.SESSION_ID: F.lit(0), C.SESSION_EPOCH: F.lit(0), _SINCE: F.lit(0), _ENDS_RUN: F.lit(False),
         _IS_FETCH: F.lit(False),
     }  # fmt: skip
-    appended = logged.select(*_BROKER, at).withColumns(in_none)
+    appended = logged.select(*C.BROKER_KEY, at).withColumns(in_none)
     ends_run = F.coalesce(F.col(C.IS_IMPLIED) & (F.col(C.RESPONSE_HIGH_WATERMARK) < 0), F.lit(False)).alias(_ENDS_RUN)
     since = F.coalesce(C.SESSION_UNBROKEN_SINCE, C.SESSION_EPOCH).alias(_SINCE)
     fetched = landed[T.FETCH_EVENTS.name].select(
-        *_BROKER, at, C.SESSION_ID, C.SESSION_EPOCH, since, ends_run, F.lit(True).alias(_IS_FETCH)
+        *C.BROKER_KEY, at, C.SESSION_ID, C.SESSION_EPOCH, since, ends_run, F.lit(True).alias(_IS_FETCH)
     )
-    of_session = fetched.unionByName(appended).groupBy(*_BROKER, C.SESSION_ID, bucket).agg(
+    of_session = fetched.unionByName(appended).groupBy(*C.BROKER_KEY, C.SESSION_ID, bucket).agg(
         F.min(AT_US).alias(FROM_US), F.max(AT_US).alias(TO_US), F.min(_SINCE).alias(_SINCE),
         F.min(F.when(~F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("first_epoch"),
         F.min(F.when(F.col(_ENDS_RUN), F.col(C.SESSION_EPOCH))).alias("run_end"),
         F.max(C.SESSION_EPOCH).alias("last_epoch"), F.bool_or(_IS_FETCH).alias(_IS_FETCH),
     )  # fmt: skip
-    asked = of_session.withColumns(_since_before()).groupBy(*_BROKER, _BUCKET).agg(
+    asked = of_session.withColumns(_since_before()).groupBy(*C.BROKER_KEY, _BUCKET).agg(
         F.min(FROM_US).alias(FROM_US), F.max(TO_US).alias(TO_US),
         *[F.bool_or(name).alias(name) for name in (_GOES_ON, _IS_BROKEN, _IS_FETCH)],
     )  # fmt: skip
@@ -113,15 +112,15 @@ def _asked(landed: Mapping[str, DataFrame]) -> DataFrame:
 def _of_whole_logs(asked: DataFrame, changes: DataFrame) -> DataFrame:
     """Return what brokers were asked, but for those whose fetches nobody logged, though followers must have fetched."""
     leads = (F.col(C.LEADER_ID) == F.col(C.BROKER_ID)) & (F.size(C.ISR) > 1)
-    followed = changes.where(leads).select(*_BROKER).distinct().withColumn("is_followed", F.lit(True))
-    has_fetches = F.bool_or(_IS_FETCH).over(Window.partitionBy(*_BROKER).rowsBetween(FIRST, LAST))
-    known = asked.withColumn(_IS_FETCH, has_fetches).join(F.broadcast(followed), [str(c) for c in _BROKER], "left")
+    followed = changes.where(leads).select(*C.BROKER_KEY).distinct().withColumn("is_followed", F.lit(True))
+    has_fetches = F.bool_or(_IS_FETCH).over(Window.partitionBy(*C.BROKER_KEY).rowsBetween(FIRST, LAST))
+    known = asked.withColumn(_IS_FETCH, has_fetches).join(F.broadcast(followed), [str(c) for c in C.BROKER_KEY], "left")
     return known.where(F.col(_IS_FETCH) | F.col("is_followed").isNull()).drop(_IS_FETCH, "is_followed")
 
 
 def _since_before() -> dict[str, Column]:
     """Return since when the log has all of the session, and whether one is missing before the first in these 5 s."""
-    in_order = Window.partitionBy(*_BROKER, C.SESSION_ID).orderBy(_BUCKET)
+    in_order = Window.partitionBy(*C.BROKER_KEY, C.SESSION_ID).orderBy(_BUCKET)
     earlier, first = F.lag("last_epoch").over(in_order), F.col("first_epoch")
     is_run_through = F.coalesce(F.col("run_end") < first, F.col("run_end").isNotNull())
     # The first of all may be without its begin: what asks for a session has no number yet.
@@ -134,7 +133,7 @@ def _since_before() -> dict[str, Column]:
 
 
 def _in_order(by: str) -> WindowSpec:
-    return Window.partitionBy(*_BROKER).orderBy(by)
+    return Window.partitionBy(*C.BROKER_KEY).orderBy(by)
 
 
 def in_silence(moments: DataFrame, heard_of: DataFrame, patience_us: Column | None = None) -> DataFrame:
@@ -145,8 +144,8 @@ def in_silence(moments: DataFrame, heard_of: DataFrame, patience_us: Column | No
     """
     patience = F.lit(SILENT_US) if patience_us is None else patience_us
     stretch = F.struct(FROM_US, TO_US, AFTER_US, BEFORE_US, IS_CUT_BEFORE, IS_CUT_AFTER)
-    per_broker = heard_of.groupBy(*_BROKER).agg(F.collect_list(stretch).alias("stretches"))
-    known = moments.join(F.broadcast(per_broker), [str(c) for c in _BROKER], "left")
+    per_broker = heard_of.groupBy(*C.BROKER_KEY).agg(F.collect_list(stretch).alias("stretches"))
+    known = moments.join(F.broadcast(per_broker), [str(c) for c in C.BROKER_KEY], "left")
     near = F.exists(
         "stretches",
         lambda it: F.col(AT_US).between(

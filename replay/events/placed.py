@@ -10,7 +10,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay import names as N
-from replay.assignment import SLOTS, mask_of, slot_of
+from replay.assignment import every_mask, mask_of, slot_of
 from replay.brokers_rules import rules_of
 from replay.event_types import is_event
 from replay.events.fencing import FENCED, REGISTERED
@@ -25,7 +25,7 @@ from schemas.columns import UNKNOWN_OFFSET
 from schemas.kinds import EventType
 
 _NEVER_NULL = (N.EVENT, N.EVENT_US, C.LEADER_EPOCH)
-_GIVEN_UP = (C.ISR, C.REPLICAS, FENCED, REGISTERED, C.BROKER_ID, "is_accepted", *_NEVER_NULL)
+_GIVEN_UP = (C.ISR, C.REPLICAS, FENCED, REGISTERED, C.BROKER_ID, N.IS_ACCEPTED, *_NEVER_NULL)
 """Columns that others stand for from here on."""
 
 
@@ -58,9 +58,9 @@ def placed(happened: DataFrame, context: DataFrame, slots: int, profile: Profile
         mask_of(F.col(FENCED), slots).alias(N.NEW_FENCED_MASK),
         mask_of(F.col(REGISTERED), slots).alias(N.NEW_REGISTERED_MASK),
         N.PARTITION_NUMBER,
-        F.expr(f"shiftleft(1, size({SLOTS})) - 1").alias(N.EVERY_MASK),
+        every_mask().alias(N.EVERY_MASK),
         F.when(F.size(LOADS) > 0, _loaded_us()).alias(N.LOADED_US),
-        is_read().alias("is_accepted"),
+        is_read().alias(N.IS_ACCEPTED),
         next_role().alias(N.NEXT_ROLE),
         reached().alias(REACHED),
         *_rules(profile),

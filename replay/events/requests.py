@@ -91,7 +91,7 @@ def fetches(landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:
             # What waited for an answer and states no epoch may have got it when its leader led again, in a later one.
             N.NEW_LOG_START: F.when(believed | ~is_parked, _known(C.RESPONSE_LOG_START_OFFSET)),
             N.OWN_LOG_START: _known(C.LOG_START_OFFSET),
-            "is_accepted": (F.expr(ACCEPTED) & ~F.col(IS_UNREAD)) | is_recorded,
+            N.IS_ACCEPTED: (F.expr(ACCEPTED) & ~F.col(IS_UNREAD)) | is_recorded,
             C.ERROR_CODE: F.when(is_recorded, DIVERGED).otherwise(F.col(C.ERROR_CODE)),
             N.IS_HEEDED: F.lit(profile.heeds_divergence) & is_diverging,
             # What the leader had when it answered: a response that omits the partition says no more to its follower.

@@ -22,12 +22,12 @@ def with_refused_apart(ordered: DataFrame) -> DataFrame:
     3.4.0 `processPartitionData` came first, and only then a look at the diverging epoch). What a process asked that had
     ended when the leadership began is left out: since then the replica has loaded its log.
     """
-    refused = F.coalesce(is_event(EventType.FETCH) & ~F.col("is_accepted"), F.lit(False))
+    refused = F.coalesce(is_event(EventType.FETCH) & ~F.col(N.IS_ACCEPTED), F.lit(False))
     told = F.when(refused & F.col(N.IS_HEEDED), event(N.RESPONSE)).when(refused, event(N.REFUSED))
     loaded = F.exists(N.LOADED_US, lambda us: us.between(F.col(N.EVENT_US), F.col(START_US)))
     is_ended = refused & (F.col(N.EVENT_US) < F.col(START_US)) & F.coalesce(loaded, F.lit(False))
     of_living = ordered.where(~is_ended)
-    return of_living.withColumn(N.EVENT, F.coalesce(told, N.EVENT)).drop("is_accepted", N.IS_HEEDED)
+    return of_living.withColumn(N.EVENT, F.coalesce(told, N.EVENT)).drop(N.IS_ACCEPTED, N.IS_HEEDED)
 
 
 def is_answered() -> Column:
@@ -36,7 +36,7 @@ def is_answered() -> Column:
     Refused and diverging fetches are not, but for those in purgatory: they were accepted at first. A response that
     omits the partition changes nothing at the follower.
     """
-    told = F.col("is_accepted") & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
+    told = F.col(N.IS_ACCEPTED) & (F.col(C.RECORDS_SIZE) >= 0) & (F.col(C.ERROR_CODE) == 0)
     return is_event(EventType.FETCH) & (told | F.col(N.IS_HEEDED))
 
 

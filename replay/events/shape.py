@@ -20,7 +20,7 @@ SHAPE: dict[str, DataType] = {
     N.NEW_LOG_START: LongType(), N.OWN_LOG_START: LongType(),
     C.SESSION_ID: IntegerType(), C.SESSION_EPOCH: IntegerType(), C.SESSION_UNBROKEN_SINCE: IntegerType(),
     N.RESPONSE_US: LongType(), C.IS_PARKED: BooleanType(), C.RESPONSE_HIGH_WATERMARK: LongType(),
-    C.RECORDS_SIZE: LongType(), C.ACKS: IntegerType(), C.ERROR_CODE: IntegerType(), "is_accepted": BooleanType(),
+    C.RECORDS_SIZE: LongType(), C.ACKS: IntegerType(), C.ERROR_CODE: IntegerType(), N.IS_ACCEPTED: BooleanType(),
     N.IS_HEEDED: BooleanType(),
 }
 # fmt: on

@@ -70,9 +70,9 @@ def is_read() -> Column:
     """
     role = F.try_element_at(F.col(NEXT_ROLES), F.col(C.BROKER_ID))
     ends_with_log = _is_deletion(role) & (F.abs(role["us"] - F.col(N.RESPONSE_US)) <= SURELY_APART_US)
-    was_read = F.col("is_accepted") & F.coalesce(ends_with_log, F.lit(False))
+    was_read = F.col(N.IS_ACCEPTED) & F.coalesce(ends_with_log, F.lit(False))
     is_unknown = F.col(C.ERROR_CODE) == UNKNOWN_TOPIC_OR_PARTITION
-    return F.when(is_unknown, was_read).otherwise(F.col("is_accepted"))
+    return F.when(is_unknown, was_read).otherwise(F.col(N.IS_ACCEPTED))
 
 
 def told_next(then: Column, has_role: Column, profile: Profile) -> tuple[Column, Column]:

@@ -92,7 +92,7 @@ def _findings(rows: DataFrame) -> DataFrame:
     """One finding per consumer and range it read, or may have."""
     is_sure = F.col(_IS_SURE)
     until = F.when(is_sure, F.col(_READ_TO)).otherwise(F.col(_MAY_HAVE_READ_TO))
-    # What it may have read begins with the range: a position within, and records after it, would be sure.
+    # A read that is only possible begins with the range: a position within it, with records after, would make it sure.
     first = F.when(is_sure, F.greatest("sure_from", C.FROM_OFFSET)).otherwise(F.col(C.FROM_OFFSET))
     more = F.when(is_sure & (F.col(_MAY_HAVE_READ_TO) > until), text(" and perhaps up to {}", _MAY_HAVE_READ_TO))
     why_unsure = F.when(

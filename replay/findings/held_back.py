@@ -5,10 +5,10 @@ from __future__ import annotations
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from replay.findings.min_isr_gates import HAS_GATE, min_isr_gates
+from replay.findings.min_isr_gates import has_gate, min_isr_gates
 from replay.findings.request_logs import HEARD_UNTIL, heard_until
 from replay.findings.told_epochs import told_epochs, with_untold_epochs
-from replay.windows import FIRST, NOW, begun_at, timeline
+from replay.windows import FIRST, NOW, begun_at, is_end_told_late, timeline
 from schemas import columns as C
 from schemas import view_columns as V
 from schemas.answers import HeldBy
@@ -58,7 +58,7 @@ def high_watermark_held(
     epochs, heard = told_epochs(leader_changes, metadata_changes), heard_until(produce_events, fetch_events)
     stretches = held_back(leader_timeline, epochs, heard, C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR)
     of_release = stretches.join(F.broadcast(min_isr_gates(settings)), C.CLUSTER_ID, "left")
-    return explained(of_release, F.coalesce(HAS_GATE, F.lit(True))).select(
+    return explained(of_release, has_gate(F.col(C.LEADER_ID), F.col(C.STARTED_AT))).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, V.LASTED_MS,
         C.HIGH_WATERMARK, C.LOG_END_OFFSET, V.WHY, V.WAITS_FOR, C.ISR, C.MIN_ISR,
     )  # fmt: skip
@@ -67,14 +67,12 @@ def high_watermark_held(
 def is_behind() -> Column:
     """Return whether the HW is below the LEO after an event; between bounds, whether it surely is."""
     # A killed process ends no stretch: the next leader does.
-    high = F.when(F.col(C.EVENT_TYPE) == EventType.RESTART.value, F.col(C.HIGH_WATERMARK)).otherwise(
-        F.col(C.HIGH_WATERMARK_HIGH)
-    )
+    high = F.when(is_end_told_late(), F.col(C.HIGH_WATERMARK)).otherwise(F.col(C.HIGH_WATERMARK_HIGH))
     return (F.col(C.HIGH_WATERMARK) >= 0) & (high < F.col(C.LOG_END_OFFSET_LOW))
 
 
 def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
-    """One row per stretch with the same HW below the LEO, with what was last known in it, of why if anything was."""
+    """One row per stretch with the same HW below the LEO, with the last state that tells why, or else the last."""
     state = F.struct(is_behind().alias("is_behind"), C.HIGH_WATERMARK, C.LEADER_ID, *cut_at)
     is_change = ~F.lag(state).over(timeline()).eqNullSafe(state)
     # The next event ends the stretch, be it that of the next leader.
@@ -90,8 +88,7 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     tells_why = (F.size(C.HIGH_WATERMARK_LIMITED_BY) > 0) | F.col(C.IS_UNDER_MIN_ISR)
     last = F.coalesce(F.max_by(known, F.when(tells_why, in_order)), F.max_by(known, in_order))
     is_fetch = F.col(C.EVENT_TYPE) == EventType.FETCH.value
-    # A process that was killed is known to have ended when it is started again: it did nothing until then.
-    active_at = F.when(F.col(C.EVENT_TYPE) != EventType.RESTART.value, F.col(C.EVENT_TIME))
+    active_at = F.when(~is_end_told_late(), F.col(C.EVENT_TIME))
     return (
         numbered.where("is_behind")
         .groupBy(*_STRETCH)

@@ -6,7 +6,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.findings.finding import finding, members, seconds, text
-from replay.windows import timeline
+from replay.windows import is_end_told_late, timeline
 from schemas import columns as C
 from schemas.kinds import EventType, IncidentKind, Severity
 
@@ -14,11 +14,11 @@ _BEFORE = "isr_before"
 
 
 def of_the_living(leader_timeline: DataFrame) -> DataFrame:
-    """Return the events without the ends of killed processes, which have the time at which they are started again.
+    """Return the events without the ends of killed processes.
 
-    An ISR that is inferred (up to 2.7) is for that time, at which another has long been the leader's.
+    An ISR that is inferred (up to 2.7) is for the time of that row, at which another has long been the leader's.
     """
-    return leader_timeline.where(F.col(C.EVENT_TYPE) != EventType.RESTART.value)
+    return leader_timeline.where(~is_end_told_late())
 
 
 def isr_steps(leader_timeline: DataFrame) -> DataFrame:

@@ -1,24 +1,32 @@
-"""Whether a cluster's HWs stand while an ISR is under min.insync.replicas: for who has the tables and no profile."""
+"""Whether leaders' HWs stand while an ISR is under min.insync.replicas: for who has the tables and no profile."""
 
 from __future__ import annotations
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.releases import MIN_ISR_GATE, release_of
 from schemas import columns as C
 from schemas.kinds import KAFKA_VERSION
 
-HAS_GATE = "has_gate"
-"""boolean: the last release that the cluster tells of is 3.7 or newer (KIP-966)."""
-_BEFORE = r"^(?:[0-2]\.|3\.[0-6](?:\.|-|$))"
-_BEFORE_OF_CONFLUENT = r"^(?:[56]\.|7\.[0-6]\.).*-(?:ccs|ce)"
-"""Confluent's 7.7 is Apache's 3.7."""
+_GATES = "gates"
+_SINCE_US, _HAS_GATE = "since_us", "has_gate"
 
 
 def min_isr_gates(settings: DataFrame) -> DataFrame:
-    """One row per cluster that tells its release: `has_gate`, as `releases.profile_for` has `min_isr_gate`."""
+    """One row per cluster that tells releases: `gates`, what each line says of its broker's, in the order of time."""
     told = settings.where((F.col(C.NAME) == KAFKA_VERSION) & F.col(C.VALUE).isNotNull())
-    latest = F.max_by(C.VALUE, F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0)))
-    of_cluster = told.groupBy(C.CLUSTER_ID).agg(latest.alias("release"))
-    is_older = F.col("release").rlike(_BEFORE) | F.col("release").rlike(_BEFORE_OF_CONFLUENT)
-    return of_cluster.select(C.CLUSTER_ID, (~is_older).alias(HAS_GATE))
+    # What a capture says of itself (about.json) has no time.
+    since_us = F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0)).alias(_SINCE_US)
+    has_gate = release_of(F.col(C.VALUE)) >= F.struct(*map(F.lit, MIN_ISR_GATE))
+    gate = F.struct(since_us, C.BROKER_ID, has_gate.alias(_HAS_GATE))
+    return told.groupBy(C.CLUSTER_ID).agg(F.sort_array(F.collect_set(gate)).alias(_GATES))
+
+
+def has_gate(leader_id: Column, at: Column) -> Column:
+    """Return whether a leader has the gate at a time, by `min_isr_gates`: as `brokers_rules.of_leader_at` has it.
+
+    Who tells nothing of itself plays by what the first told who did; where nobody does, a release is taken for new.
+    """
+    own = F.filter(_GATES, lambda it: (it[C.BROKER_ID] == leader_id) & (it[_SINCE_US] <= F.unix_micros(at)))
+    return F.coalesce(F.get(own, F.size(own) - 1)[_HAS_GATE], F.get(F.col(_GATES), F.lit(0))[_HAS_GATE], F.lit(True))

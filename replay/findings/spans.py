@@ -11,6 +11,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.states.begins import begins
+from replay.windows import is_end_told_late
 from schemas import columns as C
 from schemas.kinds import EventType
 
@@ -65,7 +66,7 @@ def _reached(numbered: DataFrame) -> DataFrame:
         C.HIGH_WATERMARK_HIGH: F.greatest(C.HIGH_WATERMARK, C.HIGH_WATERMARK_HIGH),
         C.LOG_START_OFFSET: F.col(C.LOG_START_OFFSET),
         _LAST_SEQ: F.col(C.EVENT_SEQ),
-        _LAST_ACTIVE: F.when(F.col(C.EVENT_TYPE) != EventType.RESTART.value, F.col(C.EVENT_SEQ)),
+        _LAST_ACTIVE: F.when(~is_end_told_late(), F.col(C.EVENT_SEQ)),
     }
     of_capture = numbered.groupBy(*SPAN, C.CAPTURE_ID).agg(
         F.max_by(C.LEADER_ID, C.EVENT_SEQ).alias(C.LEADER_ID),

@@ -9,9 +9,9 @@ from replay.findings.finding import finding, seconds, text
 from replay.findings.late_members import MEMBER, WHO, by_member, late_members
 from replay.keep import Keep
 from replay.profile import Profile
-from replay.windows import FIRST, NOW, epoch_in_order
+from replay.windows import FIRST, NOW, epoch_in_order, is_end_told_late
 from schemas import columns as C
-from schemas.kinds import EventType, IncidentKind, Severity
+from schemas.kinds import IncidentKind, Severity
 
 
 def longest_wait_ms(profile: Profile) -> Column:
@@ -30,8 +30,7 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile, keep: Keep) 
     # Joined before anything is put in order: of epochs without such a member nothing is read.
     in_question = F.broadcast(late.select(*C.EPOCH_KEY).distinct())
     heard = _heard(leader_timeline.join(in_question, C.on_partition(C.LEADER_EPOCH), "left_semi"))
-    # That a process was killed is known when it is started again: it waited for nobody until then.
-    heard = heard.where(F.col(C.EVENT_TYPE) != EventType.RESTART.value)
+    heard = heard.where(~is_end_told_late())
     of_late = heard.join(F.broadcast(_not_caught_up(heard, late, wait)), C.on_partition(C.LEADER_EPOCH))
     before = F.lag(C.EVENT_TIME).over(epoch_in_order(WHO, "caught_up"))
     events = of_late.where(F.col(C.ISR).isNotNull()).withColumn(

@@ -30,8 +30,7 @@ _TIMED = (
 )  # fmt: skip
 _PAIR = C.REPLICA_KEY
 _ON_PAIR = [str(column) for column in _PAIR]
-_BROKER = (C.CLUSTER_ID, C.BROKER_ID)
-_ON_BROKER = [str(column) for column in _BROKER]
+_ON_BROKER = [str(column) for column in C.BROKER_KEY]
 _IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED.value}'"
 """SQL: nobody can tell the state to the step."""
 _LATELY = "INTERVAL 10 SECONDS"
@@ -106,7 +105,7 @@ def _ends_of_leaders(
     landed: Mapping[str, DataFrame], new: Mapping[str, DataFrame], leader_timeline: DataFrame, lately: Column
 ) -> DataFrame:
     """One row per leader that is heard from again: when the last event at its broker was, as far as was known."""
-    heard = [new[table.name].select(*_BROKER).distinct() for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)]
+    heard = [new[table.name].select(*C.BROKER_KEY).distinct() for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS)]
     led = leader_timeline.withColumnRenamed(C.LEADER_ID, C.BROKER_ID)
     of_late = F.col(C.EVENT_TIME) > lately
     again = reduce(DataFrame.unionByName, heard).distinct().join(_stepped_down(landed, new), _ON_BROKER, "left_anti")
@@ -121,13 +120,13 @@ def _stepped_down(landed: Mapping[str, DataFrame], new: Mapping[str, DataFrame])
     last = F.max_by(C.CHANGE_KIND, F.struct(C.EVENT_TIME, C.LEADER_EPOCH))
     known = roles.join(news, [*map(str, told)], "left_anti").groupBy(*C.PARTITION_KEY, C.BROKER_ID)
     leads = F.bool_or(F.col("last") == ChangeKind.BECOME_LEADER.value).alias("leads")
-    return known.agg(last.alias("last")).groupBy(*_BROKER).agg(leads).where("NOT leads").select(*_BROKER)
+    return known.agg(last.alias("last")).groupBy(*C.BROKER_KEY).agg(leads).where("NOT leads").select(*C.BROKER_KEY)
 
 
 def _last_led(events: DataFrame, of: DataFrame) -> DataFrame:
     """One row per broker in `of` with events: when its last one was."""
     known = events.join(F.broadcast(of), _ON_BROKER, "left_semi")
-    return known.groupBy(*_BROKER).agg(F.max(C.EVENT_TIME).alias("at"))
+    return known.groupBy(*C.BROKER_KEY).agg(F.max(C.EVENT_TIME).alias("at"))
 
 
 def _open_ends(new: Mapping[str, DataFrame], replica_timeline: DataFrame, lately: Column) -> DataFrame:

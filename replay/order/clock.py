@@ -1,8 +1,9 @@
 """Order by the leader's clock, kept monotone along what is certainly ordered.
 
 A request log is written in the order of completion, and its times are good to a millisecond. Appends of an epoch are
-certainly in the order of their offsets, one replica's fetches in the order of their session. Two brokers' clocks are
-never compared. What the clock leaves open, `evidence` decides.
+certainly in the order of their offsets, one replica's fetches in the order of their session. No two events are put in
+order by two brokers' clocks; whether a response was taken may be doubted by them, where they are far apart
+(`told_by_roles`, `next_fetches`). What the clock leaves open, `evidence` decides.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ _READ_LATER = (
 _LATER = "later"
 """Columns of which the order by the clock knows nothing."""
 _OF_FETCHES = (
-    C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, "is_accepted", N.IS_HEEDED, N.RESPONSE_US, N.LOADED_US, N.NEXT_ROLE,
+    C.FETCH_OFFSET, C.RECORDS_SIZE, C.ERROR_CODE, N.IS_ACCEPTED, N.IS_HEEDED, N.RESPONSE_US, N.LOADED_US, N.NEXT_ROLE,
     C.SESSION_UNBROKEN_SINCE,
 )  # fmt: skip
 """Passengers until each replica's fetches are looked at."""

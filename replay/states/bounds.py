@@ -29,7 +29,7 @@ def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) 
     `told` is `told.told_by_leaders`, `ends` is `log_ends.log_ends`. From here on `TOLD` and `SILENCE` events are
     of type WITNESS, as the tables show them.
     """
-    is_told = is_event(N.TOLD)
+    is_told = is_event(N.STATEMENT)
     line = C.on_partition(C.LEADER_EPOCH, *C.LINE)
     remotes = told.select(*line, N.TOLD_REMOTE)
     marked = known.withColumns(
@@ -49,7 +49,9 @@ def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) 
     return (
         bounded.join(F.broadcast(remotes), line, "left")
         .withColumn(N.TOLD_REMOTE, F.when(is_told, F.col(N.TOLD_REMOTE)))
-        .withColumn(N.EVENT, F.when(is_event(N.TOLD, N.SILENCE), event(EventType.WITNESS)).otherwise(F.col(N.EVENT)))
+        .withColumn(
+            N.EVENT, F.when(is_event(N.STATEMENT, N.SILENCE), event(EventType.WITNESS)).otherwise(F.col(N.EVENT))
+        )
     )
 
 
@@ -78,7 +80,7 @@ def _is_unsure(slots: int) -> Column:
     # Before 2.4 the line of an election states no HW; of one that does, the HW may rise a moment later.
     is_other = ~F.col(STATED_HW).eqNullSafe(F.col(C.HIGH_WATERMARK)) & ~F.col(N.EPOCH_START).eqNullSafe(F.lit(0))
     untold = _begins_silent() & is_other
-    return is_event(N.TOLD) | unheard | untold
+    return is_event(N.STATEMENT) | unheard | untold
 
 
 def _begins_silent() -> Column:

@@ -97,7 +97,7 @@ def with_own_state(known: DataFrame, slots: int, profile: Profile) -> DataFrame:
 def _open_hw(slot: int, hw: Column, so_far: WindowSpec, profile: Profile) -> Column:
     """Return `open_hw` of the replica in `slot`, whose HW an event tells as `hw`.
 
-    Since 2.6 a line tells with which HW a follower began: of who truncates by what fetches tell it costs nothing.
+    Since 2.6 a line tells with which HW a follower began: where logs are cut by what fetches tell, nothing is carried.
     """
     is_newer = F.lit(profile.truncation) == Truncation.FETCH_DIVERGENCE.value
     tells = ~is_newer & (is_event_of(slot, N.RESPONSE) | hw.isNotNull())

@@ -72,7 +72,7 @@ def lasting(states: DataFrame) -> DataFrame:
 
 
 def of_assigned(timeline: DataFrame) -> DataFrame:
-    """Return `replica_timeline`: of `lasting` the rows of replicas that are none no more have shown when that began."""
+    """Return `replica_timeline`: `lasting` without the rows of who was dropped, which ended the state before."""
     return timeline.where(F.col(C.ROLE).isNotNull())
 
 

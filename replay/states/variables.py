@@ -54,7 +54,7 @@ def with_variables(ordered: DataFrame, slots: int, profile: Profile, *, has_witn
     for i in range(slots):
         of_fetcher = F.when(F.col(N.SLOT) == i, F.col(slot_column(N.REMOTE_LEO_BEFORE, i))).otherwise(of_fetcher)
     return (
-        with_state.withColumn("fetcher_leo_before", of_fetcher)
+        with_state.withColumn(N.FETCHER_LEO_BEFORE, of_fetcher)
         .withColumn(N.IS_EVALUATED, F.coalesce(evaluates_high_watermark(profile), F.lit(False)))
         .withColumn(N.FOLLOWER_LEO, _no_more_than_the_leader_has())
         .drop(*[slot_column(N.REMOTE_LEO_BEFORE, i) for i in range(slots)])

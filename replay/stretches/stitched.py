@@ -62,7 +62,7 @@ def _until(replicas: DataFrame) -> DataFrame:
     """One row per replica, stretch and leadership: `next`, when the replica's last state of a stretch there ends.
 
     By leadership first, and not by time: a leader that was deposed may have been the last to know. As in one piece
-    (`replica_rows.replica_timeline`), where the next state begins, or the next leader epoch's first, if that is sooner.
+    (`replica_rows.lasting`), where the next state begins, or the next leader epoch's first, if that is sooner.
     """
     replica: list[str] = C.on_partition(C.REPLICA_ID)
     order = (STRETCH, TERM)

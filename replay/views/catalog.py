@@ -77,7 +77,7 @@ VIEWS = (
     View(
         "isr_flapping", "How often replicas left the ISR, by follower, by leader, by pair, and in the whole cluster.",
         (T.LEADER_TIMELINE,), isr_flapping,
-        (C.CLUSTER_ID, V.CLUSTERED_BY, C.REPLICA_ID, C.LEADER_ID, V.TIMES_OUT, V.PARTITIONS, V.NOT_BACK,
+        (C.CLUSTER_ID, V.CLUSTERED_BY, V.WHO_LEFT, V.WHOSE_ISR, V.TIMES_OUT, V.PARTITIONS, V.NOT_BACK,
          V.SECONDS_OUT_MEDIAN, V.SECONDS_OUT_MAX),
     ),
     View(
@@ -95,7 +95,7 @@ VIEWS = (
     View(
         "sources_found", "A kind of file of one broker: its files, their time span, and the minutes that are missing.",
         (T.SOURCE_FILES,), sources_found,
-        (C.CLUSTER_ID, C.KIND, C.BROKER_ID, V.FILES, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED, C.FIRST_AT,
+        (C.CLUSTER_ID, T.OF_FILE, C.BROKER_ID, V.FILES, C.LINES_READ, C.LINES_LANDED, C.LINES_REJECTED, C.FIRST_AT,
          C.LAST_AT, V.MINUTES_MISSING),
     ),
     View(

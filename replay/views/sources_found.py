@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 from replay.windows import FIRST
 from schemas import columns as C
 from schemas import view_columns as V
-from schemas.kinds import QUIET_MINUTES
+from schemas.files import QUIET_MINUTES
 
 _SOURCE = (C.CLUSTER_ID, C.KIND, C.BROKER_ID)
 _MINUTE = 60

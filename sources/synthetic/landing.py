@@ -10,7 +10,8 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_REPLICA
-from schemas.kinds import KAFKA_VERSION, FileKind
+from schemas.files import FileKind
+from schemas.kinds import KAFKA_VERSION
 from sources.synthetic.clock import DAWN_US
 from sources.synthetic.epochs import TOPIC, broker_statements, epochs, leader_changes
 from sources.synthetic.forms import Forms

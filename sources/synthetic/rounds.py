@@ -89,6 +89,7 @@ def with_absence(frame: DataFrame, forms: Forms) -> DataFrame:
 
 
 def _with_offsets(frame: DataFrame, forms: Forms) -> DataFrame:
+    """The rounds with the leader's LEO, and by follower what it asks for, is given, and was known of it."""
     now = F.col(N.M)
     last = now == forms.of_shape(lambda shape: shape.rounds) - 1
     columns = {N.LEO: leo_after(forms, now), N.LEO_BEFORE: leo_after(forms, now - 1)}

@@ -1,25 +1,29 @@
 """Mutants of the engine's protocol: each must be told from the right one by some story.
 
-A rule whose loss no story notices is a rule nothing tests.
+A rule whose loss no story notices is a rule nothing tests. Each mutant replays every story in clusters of its own, all of
+them in one job: to plan a replay costs more than to replay thousands of histories, and what a mutant does otherwise is a
+condition on the cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from replay import high_watermark, in_sync, rules
 from replay import names as N
 from replay.releases import profile_for
-from replay.windows import FIRST, NOW, history
+from replay.states import variables
+from replay.windows import FIRST, NOW, history, so_far
 from schemas import columns as C
-from tests.engine import disagreement, profile
+from tests.engine import disagreement, each_by_its_own, in_order, profile, replayed
 from tests.story import SCENARIOS, Story, load
-from tests.told import Told, disputes, retold
+from tests.told import Told, disputes
 from tests.twin.histories import combined
 
 pytestmark = [pytest.mark.spark, pytest.mark.long]
@@ -29,73 +33,94 @@ OF_LEADERS = (
     "log_end_offset", "high_watermark", "isr", "maximal_isr", "log_start_offset", "last_stable_offset",
     "is_under_min_isr",
 )  # fmt: skip
-Mutation = Callable[[pytest.MonkeyPatch], object]
-
-
-def without_rule(number: int) -> Mutation:
-    """The rules table less one row."""
-    return lambda patch: patch.setattr(rules, "RULES", rules.RULES[:number] + rules.RULES[number + 1 :])
-
-
-def without_occasion(number: int) -> Mutation:
-    """One occasion less on which the HW is evaluated."""
-    occasions = rules.EVALUATES_HIGH_WATERMARK
-    return lambda patch: patch.setattr(rules, "EVALUATES_HIGH_WATERMARK", occasions[:number] + occasions[number + 1 :])
-
-
-def forgotten_with_the_epoch(patch: pytest.MonkeyPatch) -> object:
-    """A leader that is re-elected while it leads forgets its followers' LEOs."""
-    return patch.setitem(rules.CARRIED, C.REMOTE_LEO, rules.Carry.LAST)
-
-
-def kept_by_the_next_leader(patch: pytest.MonkeyPatch) -> object:
-    """A new leader knows what its predecessor knew."""
-    return patch.setattr(rules, "tenure_so_far", lambda **_: history(has_returns=False).rowsBetween(FIRST, NOW))
-
-
-def lowered_by_a_bound(patch: pytest.MonkeyPatch) -> object:
-    """What a witness proves of a replica is taken for what it has."""
-    every = tuple(replace(rule, at_least=False) for rule in rules.RULES)
-    return patch.setattr(rules, "RULES", every)
-
-
-def without_gate(patch: pytest.MonkeyPatch) -> object:
-    """The HW moves under min ISR."""
-    return patch.setattr(high_watermark, "allows", lambda _: F.lit(True))
-
-
-def nobody_waits(patch: pytest.MonkeyPatch) -> object:
-    """A caught-up replica outside the ISR does not hold the HW."""
-    return patch.setattr(high_watermark, "is_caught_up", lambda *_: F.lit(False))
-
-
-def everybody_waits(patch: pytest.MonkeyPatch) -> object:
-    """A replica outside the ISR holds it however long ago it was caught up."""
-    return patch.setattr(high_watermark, "is_caught_up", lambda *_: F.lit(True))
-
-
-def nobody_joins(patch: pytest.MonkeyPatch) -> object:
-    """A joining replica does not hold the HW before it is committed."""
-    return patch.setattr(in_sync, "may_join", lambda *_: F.lit(False))
-
-
 TOLD_BY_A_RESPONSE = (N.RESPONSE, C.LOG_START_OFFSET)
 """The rule that `test_log_start_untold` is about: in a story whose lines are all there another one tells of it."""
-MUTANTS: dict[str, Mutation] = {
-    **{
-        f"rule {n}: {rule.because}": without_rule(n)
-        for n, rule in enumerate(rules.RULES)
-        if (rule.event, rule.variable) != TOLD_BY_A_RESPONSE
-    },
-    **{f"occasion {n}: {event}": without_occasion(n) for n, (event, *_) in enumerate(rules.EVALUATES_HIGH_WATERMARK)},
-    "forgotten with the epoch": forgotten_with_the_epoch,
-    "kept by the next leader": kept_by_the_next_leader,
-    "lowered by a bound": lowered_by_a_bound,
-    "no gate": without_gate,
-    "nobody waits": nobody_waits,
-    "everybody waits": everybody_waits,
-    "nobody joins": nobody_joins,
+RIGHT = "the right one"
+RULES = {
+    f"rule {n}: {rule.because}": n
+    for n, rule in enumerate(rules.RULES)
+    if (rule.event, rule.variable) != TOLD_BY_A_RESPONSE
 }
+"""Each without one row of the table."""
+OCCASIONS = {f"occasion {n}: {event}": n for n, (event, *_) in enumerate(rules.EVALUATES_HIGH_WATERMARK)}
+"""Each with one occasion less on which the HW is evaluated."""
+FORGOTTEN = "a leader that is re-elected while it leads forgets its followers' LEOs"
+KEPT = "a new leader knows what its predecessor knew"
+LOWERED = "what a witness proves of a replica is taken for what it has"
+NO_GATE = "the HW moves under min ISR"
+NOBODY_WAITS = "a caught-up replica outside the ISR does not hold the HW"
+EVERYBODY_WAITS = "a replica outside the ISR holds it however long ago it was caught up"
+NOBODY_JOINS = "a joining replica does not hold the HW before it is committed"
+MUTANTS = (*RULES, *OCCASIONS, FORGOTTEN, KEPT, LOWERED, NO_GATE, NOBODY_WAITS, EVERYBODY_WAITS, NOBODY_JOINS)
+CLUSTERS = (*MUTANTS, RIGHT)
+"""Who replays all stories in clusters of its own, by the end of their names: its place here."""
+_OF = "/"
+
+
+def is_of(mutant: str) -> str:
+    """SQL: whether the row is of one of its clusters."""
+    return f"endswith({C.CLUSTER_ID}, '{_OF}{CLUSTERS.index(mutant)}')"
+
+
+def mutated_rules() -> tuple[rules.Rule, ...]:
+    """The rules table: of each mutant a row assigns nothing, and of one what is `at_least` so much is as much."""
+    numbers = {n: name for name, n in RULES.items()}
+    kept = [
+        replace(rule, becomes=f"IF({is_of(numbers[n])}, NULL, {rule.becomes})") if n in numbers else rule
+        for n, rule in enumerate(rules.RULES)
+    ]
+    bounds = [rule for rule in rules.RULES if rule.at_least]
+    return *kept, *[replace(it, becomes=f"IF({is_of(LOWERED)}, {it.becomes}, NULL)", at_least=False) for it in bounds]
+
+
+def mutated_occasions() -> tuple[tuple[str, str, str, str], ...]:
+    """The occasions: one is none, in each mutant another."""
+    return tuple(
+        (event, by, f"NOT {is_of(name)} AND ({condition})", source)
+        for name, (event, by, condition, source) in zip(OCCASIONS, rules.EVALUATES_HIGH_WATERMARK, strict=True)
+    )
+
+
+def unless(function: Callable[..., Column], otherwise: Mapping[str, bool]) -> Callable[..., Column]:
+    """The function, in whose place some mutants have a constant."""
+
+    def mutated(*given: Any) -> Column:
+        value = function(*given)
+        for mutant, constant in otherwise.items():
+            value = F.when(F.expr(is_of(mutant)), F.lit(constant)).otherwise(value)
+        return value
+
+    return mutated
+
+
+def carried_otherwise(function: Callable[..., Column]) -> Callable[..., Column]:
+    """`rules.current` or `bound`: in two mutants remote LEOs live as long as a leadership, or for ever."""
+
+    def mutated(variable: str, slot: int | None = None, **given: bool) -> Column:
+        value = function(variable, slot, **given)
+        if variable != C.REMOTE_LEO:
+            return value
+        for_ever = rules.within(history(has_returns=False).rowsBetween(FIRST, NOW), variable, slot)
+        of_leadership = rules.within(so_far(), variable, slot)
+        return F.when(F.expr(is_of(FORGOTTEN)), of_leadership).when(F.expr(is_of(KEPT)), for_ever).otherwise(value)
+
+    return mutated
+
+
+def mutate(patch: pytest.MonkeyPatch) -> None:
+    """Let each cluster be replayed by its mutant."""
+    patch.setattr(rules, "RULES", mutated_rules())
+    patch.setattr(rules, "EVALUATES_HIGH_WATERMARK", mutated_occasions())
+    for name in ("current", "bound"):
+        patch.setattr(variables, name, carried_otherwise(getattr(rules, name)))
+    patch.setattr(high_watermark, "allows", unless(high_watermark.allows, {NO_GATE: True}))
+    waits = {NOBODY_WAITS: False, EVERYBODY_WAITS: True}
+    patch.setattr(high_watermark, "is_caught_up", unless(in_sync.is_caught_up, waits))
+    patch.setattr(in_sync, "may_join", unless(in_sync.may_join, {NOBODY_JOINS: False}))
+
+
+Rebuilt = Mapping[str, Told]
+"""By cluster."""
 
 
 @pytest.fixture(scope="module")
@@ -104,13 +129,31 @@ def stories() -> list[Story]:
     return [load(path) for path in sorted(SCENARIOS.glob("*.txt"))]
 
 
-def differing(spark: SparkSession, stories: list[Story]) -> list[str]:
-    """The stories of which the engine's leader timeline says something else than their lines, or than the twin."""
-    told = retold(spark, stories, combined(stories), of=("leader",))
+@pytest.fixture(scope="module")
+def rebuilt(spark: SparkSession, stories: list[Story]) -> Rebuilt:
+    """Leaders' rows of every story, as each mutant rebuilds it."""
+    told, spoken = combined(stories), {}
+    landing: dict[str, list[dict[str, Any]]] = {table: [] for table in told}
+    for number in range(len(CLUSTERS)):
+        spoken |= {f"{story.name}{_OF}{number}": profile(story) for story in stories}
+        for table, rows in told.items():
+            landing[table] += [{**row, C.CLUSTER_ID: f"{row[C.CLUSTER_ID]}{_OF}{number}"} for row in rows]
+    found: dict[str, Told] = {name: Told() for name in spoken}
+    with pytest.MonkeyPatch.context() as patch:
+        mutate(patch)
+        with replayed(spark, landing, 5, each_by_its_own(spoken)) as timelines:
+            for row in in_order(timelines.leader_timeline):
+                found[row[C.CLUSTER_ID]].leader.append(row)
+    return found
+
+
+def differing(mutant: str, stories: list[Story], rebuilt: Rebuilt) -> list[str]:
+    """The stories of which the mutant's leader timeline says something else than their lines, or than the twin."""
+    its = {story.name: rebuilt[f"{story.name}{_OF}{CLUSTERS.index(mutant)}"] for story in stories}
     return [
         story.name
         for story in stories
-        if any(disputes(story, told[story.name], OF_LEADERS)) or _differs_from_twin(story, told[story.name])
+        if any(disputes(story, its[story.name], OF_LEADERS)) or _differs_from_twin(story, its[story.name])
     ]
 
 
@@ -124,14 +167,12 @@ def _differs_from_twin(story: Story, rebuilt: Told) -> bool:
     )
 
 
-def test_the_right_one_differs_nowhere(spark: SparkSession, stories: list[Story]) -> None:
+def test_the_right_one_differs_nowhere(stories: list[Story], rebuilt: Rebuilt) -> None:
     """Else a mutant would die of something else."""
-    assert differing(spark, stories) == []
+    assert differing(RIGHT, stories, rebuilt) == []
 
 
-@pytest.mark.parametrize("name", MUTANTS)
-def test_the_mutant_dies(name: str, spark: SparkSession, stories: list[Story], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Some story is rebuilt wrongly without it."""
-    MUTANTS[name](monkeypatch)
-
-    assert differing(spark, stories) != []
+@pytest.mark.parametrize("mutant", MUTANTS)
+def test_the_mutant_dies(mutant: str, stories: list[Story], rebuilt: Rebuilt) -> None:
+    """Some story is rebuilt wrongly by it."""
+    assert differing(mutant, stories, rebuilt) != []

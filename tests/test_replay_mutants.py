@@ -1,7 +1,7 @@
 """Mutants of the engine's protocol: each must be told from the right one by some story.
 
-A rule whose loss no story notices is a rule nothing tests. Each mutant replays every story in clusters of its own, all of
-them in one job: to plan a replay costs more than to replay thousands of histories, and what a mutant does otherwise is a
+A rule whose loss no story notices is a rule nothing tests. Each mutant replays every story in clusters of its own, all
+in one job: to plan a replay costs more than to replay thousands of histories. What a mutant does otherwise is a
 condition on the cluster.
 """
 

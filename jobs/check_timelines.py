@@ -15,9 +15,9 @@ from expectations.policy import Policy
 from expectations.policy_file import read_policy
 from expectations.results import RULES
 from jobs.alone import alone
-from jobs.check_output import print_verdicts
+from jobs.check_formats import print_verdicts
+from jobs.check_outputs import Outputs, is_done, tell
 from jobs.check_run import WARN, Asked, CheckRun, judge_cluster, keep, worst
-from jobs.check_told import Outputs, is_done, tell
 from jobs.command import EVERY_CLUSTER, debug_option, options, run, say_error
 from jobs.deliveries import landed_clusters
 from jobs.errors import CouldNotRunError, ExitCode

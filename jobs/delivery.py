@@ -8,7 +8,7 @@ from typing import TypedDict
 
 from jobs.command import DEFAULT_CLUSTER_ID, capture_option, cluster_option, pattern_option, timezone_option
 from jobs.deliveries import digest_of
-from jobs.ingest_told import say_what_comes_twice, say_what_is_there, say_what_is_to_the_second
+from jobs.ingest_summary import say_what_comes_twice, say_what_is_there, say_what_is_to_the_second
 from jobs.progress import step
 from jobs.redacting import redact_key_option, redact_option, redacting
 from sources.capture_folder import capture_root

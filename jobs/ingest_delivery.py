@@ -12,7 +12,7 @@ from jobs.at_once import at_once
 from jobs.deliveries import EVENT_TABLES, filter_new, has_landed, next_transaction
 from jobs.delivery import Delivery
 from jobs.grown_files import without_landed_lines
-from jobs.ingest_told import say_what_was_rejected, say_which_cluster
+from jobs.ingest_summary import say_what_was_rejected, say_which_cluster
 from jobs.progress import say, step
 from jobs.redacting import require_same
 from jobs.session import describe

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from jobs.check_output import as_json, print_verdicts, write_junit
+from jobs.check_formats import as_json, print_verdicts, write_junit
 from jobs.check_run import CheckRun, worst
 from jobs.command import say_error
 from jobs.errors import ExitCode

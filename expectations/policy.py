@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from datetime import date
+from decimal import Decimal
 from fnmatch import translate
 from typing import Annotated
 
@@ -34,7 +35,7 @@ class Limits(Strict):
         """Violations that are tolerated among so many judged rows."""
         given = [] if self.max_violations is None else [self.max_violations]
         if self.max_percent is not None:
-            given.append(int(rows * self.max_percent / 100))
+            given.append(int(rows * Decimal(str(self.max_percent)) / 100))
         return min(given, default=0)
 
     def __str__(self) -> str:

@@ -9,7 +9,7 @@ from expectations.subject import OF_PARTITION, Subject, Tables
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import Field
-from schemas.kinds import EventType, StatementKind
+from schemas.kinds import EventType, Exactness, StatementKind
 
 STATED_HW = Field("stated_high_watermark", C.LONG, "HW that the leader's own line states.")
 SMALLEST_ISR_LEO = Field("smallest_isr_log_end_offset", C.LONG, "Smallest LEO in the ISR, as the leader knows it.")
@@ -46,10 +46,10 @@ def stated_shrinks(tables: Tables) -> DataFrame:
     stated = tables[T.BROKER_STATEMENTS.name].where(F.col(C.KIND).isin(_HW, _LEO, _REMOTE)).select(*named)
     events = tables[T.LEADER_TIMELINE.name].select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.EVENT_SEQ, F.col(C.EVENT_TIME).alias("at"), C.REMOTE_LEO_MAP,
-        C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH,
+        C.LOG_END_OFFSET_LOW, C.LOG_END_OFFSET_HIGH, C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH, C.EXACTNESS,
     )  # fmt: skip
     near = F.broadcast(stated).join(events, C.on_partition(C.LEADER_EPOCH), "left")
-    remote = F.try_element_at(C.REMOTE_LEO_MAP, F.col(C.REPLICA_ID))
+    remote = _heard(F.try_element_at(C.REMOTE_LEO_MAP, F.col(C.REPLICA_ID)))
     is_before = F.expr(f"at <= {C.EVENT_TIME} - {_APART}")
     is_after = F.expr(f"at >= {C.EVENT_TIME} + {_APART}")
     low = _of_kind(F.col(C.HIGH_WATERMARK_LOW), F.col(C.LOG_END_OFFSET_LOW), remote)
@@ -60,6 +60,12 @@ def stated_shrinks(tables: Tables) -> DataFrame:
             F.min_by(F.when(is_after, high), F.when(is_after, F.col(C.EVENT_SEQ))), F.max_by(high, C.EVENT_SEQ)
         ).alias(HIGHEST),
     )
+
+
+def _heard(remote: Column) -> Column:
+    """A remote LEO; -1 is one that a leader had not heard from, but between bounds one that nothing tells: NULL."""
+    is_known = (remote >= 0) | (F.col(C.EXACTNESS) == Exactness.EXACT.value)
+    return F.when(is_known, remote)
 
 
 def _of_kind(high_watermark: Column, log_end_offset: Column, remote: Column) -> Column:

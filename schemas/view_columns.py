@@ -22,7 +22,7 @@ WAITS_FOR = Field(
 
 # ---- commits
 APPENDED_AT = Field("appended_at", _TIME, "When the records were appended, on the leader's clock.")
-COMMITTED_AT = Field("committed_at", _TIME, "When the HW was past them; NULL where the leadership ended first.")
+COMMITTED_AT = Field("committed_at", _TIME, "When the HW was surely past them; NULL where the leadership ended first.")
 LATENCY_MS = Field("latency_ms", _DOUBLE, "From append to commit, milliseconds; NULL where not committed.")
 MINUTE = Field("minute", _TIME, "Minute in which the records were appended.")
 APPENDS = Field("appends", _LONG, "Appends of the minute.")

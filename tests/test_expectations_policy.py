@@ -36,6 +36,7 @@ def policy(text: str) -> Policy:
         (Limits(max_violations=3), 1000, 3),
         (Limits(max_percent=0.5), 1000, 5),
         (Limits(max_percent=0.5), 199, 0),
+        (Limits(max_percent=0.57), 10_000, 57),
         (Limits(max_violations=3, max_percent=0.5), 1000, 3),
         (Limits(max_violations=30, max_percent=0.5), 1000, 5),
     ],

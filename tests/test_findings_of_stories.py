@@ -95,6 +95,15 @@ STORIES = {
         restart 1 hw 3 leo 6        | lost 1: 6 to 8
         append 3, acks all
     """,
+    # An idempotent producer asks again: it is answered with the offset of the first batch, and nothing is appended.
+    "a_batch_is_repeated": """
+        1 leads epoch 0, replicas 1 2, isr 1
+        append 4, acks all
+        append 0, acks all          | 1:4  hw 4
+        append 0, acks all          | 1:4  hw 4
+        kill 1
+        2 is elected epoch 1, unclean
+    """,
     "followers_of_a_restarted_leader": """
         1 leads epoch 0, replicas 1 2, isr 1 2
         append 10
@@ -152,6 +161,7 @@ FOUND = {
     "tail_in_the_first_epoch": {(BELOW, "warning", 0, 2, 8, 10)},
     "tail_of_this_epoch": {(BELOW, "warning", 2, 2, 8, 10)},
     "restart_of_the_leader": {(COMMITTED, "critical", 0, 1, 6, 8), (BELOW, "critical", 0, 1, 6, 8)},
+    "a_batch_is_repeated": {(COMMITTED, "critical", 1, 2, 0, 4)},
     "followers_of_a_restarted_leader": {
         (COMMITTED, "critical", 1, 2, 9, 20), (BELOW, "critical", 1, 2, 9, 20), (BELOW, "critical", 1, 1, 9, 20),
     },
@@ -199,6 +209,7 @@ def test_the_evidence_is_of_those_records(found: Mapping[str, Sequence[Row]]) ->
     """Not of others that had the same offsets before or after: who cut them, and what producers were told."""
     restarted = evidence(found, "restart_of_the_leader", COMMITTED, 0)
     assert "producers: 2 acknowledged with acks=-1;" in restarted
+    assert "producers: 4 acknowledged with acks=-1;" in evidence(found, "a_batch_is_repeated", COMMITTED, 1)
     assert "no replica is seen to cut them" in evidence(found, "an_old_tail_comes_back", COMMITTED, 1)
     assert "cut by replica 2 in epoch 2 ([4, 7) by" in evidence(found, "an_old_tail_comes_back", COMMITTED, 2)
     assert "[4, 7) of them are gone from the leader's log too" in evidence(found, "an_old_tail_comes_back", BELOW, 2)

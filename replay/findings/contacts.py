@@ -28,7 +28,8 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame, bounded: D
 
     And `leads`, `held_up_to`, `asked_from`, `own_high_watermark` and `first_at`.
     Where no request is logged, the ISR tells who fetched: who joined it, and who was in it to the epoch's end. For that
-    the events of the partitions are enough in which some LEO is known between bounds only: `bounded` (`suspects`).
+    the events of the partitions are enough in which some LEO is known between bounds only: `bounded` (`suspects`). And
+    its own lines do, where its log has grown: a follower's grows by what it fetches.
     """
     leads = F.col(C.ROLE) == Role.LEADER.value
     took_part = leads | (F.col(C.REMOTE_LEO) >= 0)
@@ -48,8 +49,10 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame, bounded: D
     unheard = F.col(C.LOG_END_OFFSET_LOW) < F.col(C.LOG_END_OFFSET_HIGH)
     told = members.where(unheard).withColumn(C.REPLICA_ID, F.explode("members"))
     unled = told.select(*of_replica, leo, F.lit(False).alias(LEADS), F.col(C.EVENT_TIME).alias(FIRST_AT))
+    grown = _grown(replica_timeline.where(~took_part), told)
     known = (
         heard.unionByName(unled, allowMissingColumns=True)
+        .unionByName(grown, allowMissingColumns=True)
         .groupBy(*of_replica)
         .agg(
             F.max(C.LOG_END_OFFSET).alias(C.LOG_END_OFFSET),
@@ -62,6 +65,25 @@ def contacts(replica_timeline: DataFrame, leader_timeline: DataFrame, bounded: D
         )
     )
     return _who_asked(known, leader_timeline).drop(_LAST)
+
+
+def _grown(unheard: DataFrame, told: DataFrame) -> DataFrame:
+    """One row per follower and leader epoch in which no fetch of it is known, and its own log surely grew.
+
+    `unheard` are such rows of the replicas' timeline; of `told`, events between bounds, are the partitions in question.
+    """
+    in_question = F.broadcast(told.select(*C.PARTITION_KEY).distinct())
+    ended = F.max(F.greatest(C.LOG_END_OFFSET, C.LOG_END_OFFSET_HIGH))
+    own = unheard.join(in_question, C.on_partition(), "left_semi").groupBy(*C.REPLICA_KEY, C.LEADER_EPOCH)
+    of_epoch = own.agg(
+        F.min_by(C.LOG_END_OFFSET_HIGH, C.EVENT_SEQ).alias("began_with"),
+        F.max(C.LOG_END_OFFSET_LOW).alias("came_to"),
+        ended.alias(C.LOG_END_OFFSET),
+        F.min(C.VALID_FROM).alias(FIRST_AT),
+    )
+    return of_epoch.where(F.col("came_to") > F.col("began_with")).select(
+        *C.REPLICA_KEY, C.LEADER_EPOCH, C.LOG_END_OFFSET, F.lit(False).alias(LEADS), FIRST_AT
+    )
 
 
 def _who_asked(known: DataFrame, leader_timeline: DataFrame) -> DataFrame:

@@ -78,9 +78,15 @@ def _acknowledged(produced: DataFrame, lost: DataFrame) -> DataFrame:
     held = appends.join(F.broadcast(lost.select(*LOSS, C.STARTED_AT, PREVIOUS_EPOCH, STARTS)), C.on_partition()).where(
         overlaps & before & ~is_replaced("epoch", C.BASE_OFFSET)
     )
+    # A producer that repeats a batch is told the offset of the first (`ProducerStateEntry.findDuplicateBatch`).
+    once = held.groupBy(*LOSS, C.ACKS, C.ERROR_CODE, "epoch", C.BASE_OFFSET).agg(
+        F.max(C.LAST_OFFSET).alias(C.LAST_OFFSET),
+        F.min("appended_at").alias("first"),
+        F.max("appended_at").alias("last"),
+    )
     count = F.sum(F.least(F.col(C.LAST_OFFSET) + 1, C.TO_OFFSET) - F.greatest(C.BASE_OFFSET, C.FROM_OFFSET))
-    answered = held.groupBy(*LOSS, C.ACKS, C.ERROR_CODE).agg(
-        count.alias("offsets"), F.min("appended_at").alias("first"), F.max("appended_at").alias("last")
+    answered = once.groupBy(*LOSS, C.ACKS, C.ERROR_CODE).agg(
+        count.alias("offsets"), F.min("first").alias("first"), F.max("last").alias("last")
     )
     is_success = (F.col(C.ERROR_CODE) == 0) & (F.col(C.ACKS) != 0)
     answer = F.when(is_success, text("{} acknowledged with acks={}", "offsets", C.ACKS)).otherwise(

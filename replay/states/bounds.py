@@ -26,7 +26,7 @@ _REQUESTS = (EventType.APPEND, EventType.FETCH)
 def with_bounds(known: DataFrame, told: DataFrame, ends: DataFrame, slots: int) -> DataFrame:
     """Return the events of `leader_rows.with_high_watermark`, bounded where the log was silent.
 
-    `told` is `told.told_by_leaders`, `ends` is `log_ends.log_ends`. From here on `TOLD` and `SILENCE` events are
+    `told` is `told.told_by_leaders`, `ends` is `log_ends.log_ends`. From here on `STATEMENT` and `SILENCE` events are
     of type WITNESS, as the tables show them.
     """
     is_told = is_event(N.STATEMENT)

@@ -114,12 +114,18 @@ def _rows(public: DataFrame, slots: int, profile: Profile) -> DataFrame:
                     (F.col(C.LOG_END_OFFSET) < 0) | F.col(N.IS_CONTESTED) | _has_strange_members(),
                     Exactness.BOUNDED.value,
                 ).otherwise(F.col(C.EXACTNESS)),
-                C.LAST_STABLE_OFFSET: F.when(F.col(N.IS_UNSURE), UNKNOWN_OFFSET).otherwise(
+                C.LAST_STABLE_OFFSET: F.when(_has_no_lso(), UNKNOWN_OFFSET).otherwise(
                     F.least(C.LAST_STABLE_OFFSET, C.HIGH_WATERMARK)
                 ),
             }
         )
     )
+
+
+def _has_no_lso() -> Column:
+    """Return whether nothing tells of transactions: of none below the HW in a log of which no request is logged."""
+    may_hold_one = F.col(C.HIGH_WATERMARK) > F.greatest(C.LOG_START_OFFSET, F.lit(0))
+    return F.col(N.IS_UNSURE) | (F.col(N.IS_UNHEARD) & may_hold_one)
 
 
 def _has_strange_members() -> Column:

@@ -11,6 +11,7 @@ from replay.profile import Truncation
 from replay.what_if.steps import steps
 from replay.what_if.truncation import what_if
 from tests.engine import landed_from
+from tests.looked_through import stories_of
 from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.story import SCENARIOS, load
 
@@ -22,13 +23,28 @@ Ranges = set[tuple[str, int, int, int]]
 """Outcome, replica, range."""
 
 
-STORIES = (LOSES, KEEPS, DIVERGES, HEALS)
+DRAWN = (LOSES, KEEPS, DIVERGES, HEALS)
+NOBODY = """
+1 leads epoch 0, replicas 1 2, isr 1 2
+append 5
+2 fetches at 0
+2 fetches at 5, at once
+kill 1
+no leader epoch 1
+2 is elected epoch 2
+append 1
+"""
+"""2 follows nobody for a while, whom it can ask nothing and for whom it cuts nothing."""
+TOLD = {
+    "nobody_to_follow": NOBODY,
+    "nobody_to_follow_by_the_hw": f"kafka 2.8.2, protocol 0.10.2\n{NOBODY}",
+}
 
 
 @asked
 def happened() -> Logs:
-    """The logs of all four."""
-    return logs_of([load(SCENARIOS / f"{name}.txt") for name in STORIES], 2)
+    """The logs of all."""
+    return logs_of([*(load(SCENARIOS / f"{name}.txt") for name in DRAWN), *stories_of(TOLD)], 3)
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +52,7 @@ def outcomes(spark: SparkSession, rebuilt: Answers) -> dict[tuple[str, str], Ran
     """Of each story and rule, every range but those that are kept."""
     landed, timelines = landed_from(spark, happened().landing), rebuilt.frames(happened)
     found: dict[tuple[str, str], Ranges] = {
-        (story, rule): set() for story in STORIES for rule in ("high_watermark", "leader_epoch")
+        (story, rule): set() for story in (*DRAWN, *TOLD) for rule in ("high_watermark", "leader_epoch")
     }
     with keeping() as keep:
         leaders, replicas = keep(timelines.leader_timeline), keep(timelines.replica_timeline)
@@ -65,3 +81,13 @@ def test_one_rule_diverges_where_the_other_cuts(story: str, outcomes: dict[tuple
 
     assert outcomes[story, "leader_epoch"] == lost | {("CUT", 1, 1, 2)}
     assert outcomes[story, "high_watermark"] == lost | {("DIVERGED", 1, 1, 2)}
+
+
+EVERY_RULE = ("high_watermark", "leader_epoch")
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+@pytest.mark.parametrize("story", ["nobody_to_follow", "nobody_to_follow_by_the_hw"])
+def test_nothing_is_cut_for_nobody(story: str, rule: str, outcomes: dict[tuple[str, str], Ranges]) -> None:
+    """A follower that is told of no leader keeps its log (makeFollowers takes those whose leader is alive)."""
+    assert outcomes[story, rule] == set()

@@ -25,6 +25,9 @@ STEP = "struct<epoch:int,us:bigint,kind:int,slot:int,start:bigint,leo:bigint,hw:
 
 `since`: when a follower had cut its log, or first fetched."""
 
+_NAMES_LEADER = tuple(
+    str(kind.value) for kind in (ChangeKind.BECOME_FOLLOWER, ChangeKind.FOLLOWER_METADATA, ChangeKind.ASSIGNED)
+)
 _OF_REPLICA = C.on_partition(C.LEADER_EPOCH, C.REPLICA_ID)
 _STRETCH, _AT = "stretch", "at"
 
@@ -43,7 +46,7 @@ def steps(
     stretches = _with_last_responses(_stretches(landed, leader_timeline, replica_timeline, follows), led)
     parts = (
         _loaded(restarts(roles, landed[T.BROKER_STATEMENTS.name])),
-        follows.select(*C.PARTITION_KEY, _step(FOLLOWS, C.BROKER_ID, F.col(START_US), hw=F.col("loaded"))),
+        _followed(follows, landed[T.LEADER_CHANGES.name]),
         _led(led),
         _reached(stretches.join(ends, C.on_partition(C.LEADER_EPOCH))),
     )
@@ -70,6 +73,16 @@ def _loaded(restarted: DataFrame) -> DataFrame:
         *C.PARTITION_KEY,
         _step(LOADED, C.BROKER_ID, F.col(START_US), leo=F.col(LOADED_LEO), hw=F.col(LOADED_HW)),
     )
+
+
+def _followed(follows: DataFrame, changes: DataFrame) -> DataFrame:
+    """One step per role of a follower, but in an epoch in which nobody leads: there is no fetcher, and nothing is cut.
+
+    `ReplicaManager.makeFollowers` takes the partitions whose new leader is alive.
+    """
+    of_nobody = changes.where(F.col(C.LEADER_ID) < 0).where(F.col(C.CHANGE_KIND).isin(*_NAMES_LEADER))
+    led = follows.join(of_nobody.select(*C.PARTITION_KEY, C.LEADER_EPOCH), C.on_partition(C.LEADER_EPOCH), "left_anti")
+    return led.select(*C.PARTITION_KEY, _step(FOLLOWS, C.BROKER_ID, F.col(START_US), hw=F.col("loaded")))
 
 
 def _led(led: DataFrame) -> DataFrame:

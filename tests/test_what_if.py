@@ -38,6 +38,16 @@ append 1
 TOLD = {
     "nobody_to_follow": NOBODY,
     "nobody_to_follow_by_the_hw": f"kafka 2.8.2, protocol 0.10.2\n{NOBODY}",
+    "deleted": """
+        1 leads epoch 0, replicas 1 2, isr 1
+        append 10
+        2 fetches at 0, gets 3
+        2 fetches at 3, dropped
+        log start 5
+        kill 1
+        2 is elected epoch 1, unclean
+        append 4
+    """,
 }
 
 
@@ -91,3 +101,9 @@ EVERY_RULE = ("high_watermark", "leader_epoch")
 def test_nothing_is_cut_for_nobody(story: str, rule: str, outcomes: dict[tuple[str, str], Ranges]) -> None:
     """A follower that is told of no leader keeps its log (makeFollowers takes those whose leader is alive)."""
     assert outcomes[story, rule] == set()
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+def test_what_was_deleted_cannot_be_lost(rule: str, outcomes: dict[tuple[str, str], Ranges]) -> None:
+    """The leader before had deleted what is below its log start."""
+    assert outcomes["deleted", rule] == {("COMMITTED_LOST", 2, 5, 10)}

@@ -71,8 +71,8 @@ def test_a_follower_of_an_unknown_leader_hides_nothing(spark: SparkSession) -> N
     """It fetched before the first leadership whose begin a line tells: what it has to cut later is cut all the same."""
     found = outcomes(
         spark, Truncation.LEADER_EPOCH,
-        (0, REACHED, 0, None, 5, 5, 0, 0), (1, LEADS, 0, 5, 8, 8, None, None), (2, LEADS, 1, 6, 9, 9, None, None),
-        (2, REACHED, 0, None, 9, 9, 0, 3_000_000),
+        (0, REACHED, 0, None, 5, 5, 0, 0, None), (1, LEADS, 0, 5, 8, 8, None, None, 0),
+        (2, LEADS, 1, 6, 9, 9, None, None, 0), (2, REACHED, 0, None, 9, 9, 0, 3_000_000, None),
     )  # fmt: skip
 
     assert found == {("COMMITTED_LOST", 2, 2, 6, 8), ("CUT", 1, 3, 6, 8)}
@@ -80,10 +80,10 @@ def test_a_follower_of_an_unknown_leader_hides_nothing(spark: SparkSession) -> N
 
 def test_a_leader_that_steps_down_cuts_to_the_hw_it_led_with(spark: SparkSession) -> None:
     """Before KIP-101, to its own: what it had known of its leader as a follower, 3, is an old one. Nothing is lost."""
-    led = ((0, LEADS, 1, 0, 6, 3, None, None), (0, REACHED, 0, None, 6, 3, 0, 1_000_000))
-    leads = (1, LEADS, 0, 6, 20, 18, None, None)
-    follows = ((2, LEADS, 1, 18, 25, 18, None, None), (2, FOLLOWS, 0, None, None, None, None, None))
-    fetched = (1, REACHED, 1, None, 18, 18, 2, 3_000_000)
+    led = ((0, LEADS, 1, 0, 6, 3, None, None, 0), (0, REACHED, 0, None, 6, 3, 0, 1_000_000, None))
+    leads = (1, LEADS, 0, 6, 20, 18, None, None, 0)
+    follows = ((2, LEADS, 1, 18, 25, 18, None, None, 0), (2, FOLLOWS, 0, None, None, None, None, None, None))
+    fetched = (1, REACHED, 1, None, 18, 18, 2, 3_000_000, None)
 
     found = outcomes(spark, Truncation.HIGH_WATERMARK, *led, leads, fetched, *follows)
 
@@ -94,9 +94,9 @@ def test_a_cut_is_when_the_log_was_cut(spark: SparkSession) -> None:
     """Which is before the first fetch, and fetches are folded as the last of them comes."""
     found = outcomes(
         spark, Truncation.LEADER_EPOCH,
-        (0, LEADS, 0, 0, 9, 5, None, None), (0, REACHED, 1, None, 7, 5, 2, 1_000_000),
-        (1, LEADS, 1, 7, 20, 20, None, None), (1, FOLLOWS, 0, None, None, None, None, None),
-        (1, LOADED, 1, None, 20, 20, None, None), (1, REACHED, 0, None, 20, 20, 0, 3_500_000),
+        (0, LEADS, 0, 0, 9, 5, None, None, 0), (0, REACHED, 1, None, 7, 5, 2, 1_000_000, None),
+        (1, LEADS, 1, 7, 20, 20, None, None, 0), (1, FOLLOWS, 0, None, None, None, None, None, None),
+        (1, LOADED, 1, None, 20, 20, None, None, None), (1, REACHED, 0, None, 20, 20, 0, 3_500_000, None),
     )  # fmt: skip
 
     assert found == {("UNCOMMITTED_LOST", 2, 2, 7, 9), ("CUT", 1, 3, 7, 9)}

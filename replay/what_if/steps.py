@@ -20,10 +20,13 @@ from schemas.kinds import ChangeKind, EventType, StatementKind
 LOADED, FOLLOWS, LEADS, REACHED = range(4)
 """A process loaded its log; it became a follower; a leader began; a follower had fetched so far."""
 
-STEP = "struct<epoch:int,us:bigint,kind:int,slot:int,start:bigint,leo:bigint,hw:bigint,behind:bigint,since:bigint>"
+STEP = (
+    "struct<epoch:int,us:bigint,kind:int,slot:int,"
+    "start:bigint,leo:bigint,hw:bigint,behind:bigint,since:bigint,log_start:bigint>"
+)
 """`start` and `leo`: a leader's LEO at its begin and end, a loaded log's, a follower's; `behind`: the leader's end.
 
-`since`: when a follower had cut its log, or first fetched."""
+`since`: when a follower had cut its log, or first fetched. `log_start`: to where the leader had deleted its log."""
 
 _NAMES_LEADER = tuple(
     str(kind.value) for kind in (ChangeKind.BECOME_FOLLOWER, ChangeKind.FOLLOWER_METADATA, ChangeKind.ASSIGNED)
@@ -62,7 +65,7 @@ def _step(kind: int, who: str, us: Column, **values: Column) -> Column:
     nothing = F.lit(None).cast("bigint")
     fields = {
         "epoch": F.col(C.LEADER_EPOCH), "us": us, "kind": F.lit(kind), "slot": F.col(who),
-        **{name: values.get(name, nothing) for name in ("start", "leo", "hw", "behind", "since")},
+        **{name: values.get(name, nothing) for name in ("start", "leo", "hw", "behind", "since", "log_start")},
     }  # fmt: skip
     return F.struct(*[value.alias(name) for name, value in fields.items()]).alias("step")
 
@@ -87,11 +90,12 @@ def _followed(follows: DataFrame, changes: DataFrame) -> DataFrame:
 
 def _led(led: DataFrame) -> DataFrame:
     """One step per leadership whose begin a line tells."""
-    at = F.unix_micros(C.STARTED_AT)
-    return led.where(F.col(START_LEO).isNotNull()).select(
-        *C.PARTITION_KEY,
-        _step(LEADS, C.LEADER_ID, at, start=F.col(START_LEO), leo=F.col(END_LEO), hw=F.col(C.HIGH_WATERMARK)),
-    )
+    came = {
+        "start": F.col(START_LEO), "leo": F.col(END_LEO), "hw": F.col(C.HIGH_WATERMARK),
+        "log_start": F.col(C.LOG_START_OFFSET),
+    }  # fmt: skip
+    step = _step(LEADS, C.LEADER_ID, F.unix_micros(C.STARTED_AT), **came)
+    return led.where(F.col(START_LEO).isNotNull()).select(*C.PARTITION_KEY, step)
 
 
 def _reached(stretches: DataFrame) -> DataFrame:

@@ -21,7 +21,8 @@ from schemas import tables as T
 from schemas.answers import Outcome
 
 _FOUND = "struct<outcome:string,epoch:int,us:bigint,slot:int,start:bigint,end:bigint>"
-_STATE = f"struct<logs:array<{LOG}>,last:{LOG},top:bigint,found:array<{_FOUND}>>"
+_STATE = f"struct<logs:array<{LOG}>,last:{LOG},top:bigint,deleted:bigint,found:array<{_FOUND}>>"
+"""Each replica's log and the last leader's, the highest HW there was, and to where that leader had deleted its log."""
 
 
 def what_if(steps: DataFrame, rule: Truncation) -> DataFrame:
@@ -59,7 +60,8 @@ def logs_after(steps: DataFrame, rule: Truncation) -> DataFrame:
 def _folded(steps: DataFrame, rule: Truncation) -> DataFrame:
     """Return the partitions with `state`, what the logs are after all steps and what was found on the way."""
     nobody = F.array_repeat(F.lit(None).cast(LOG), F.size("slots"))
-    begin = F.struct(nobody, F.lit(None).cast(LOG), F.lit(-1), F.array().cast(f"array<{_FOUND}>")).cast(_STATE)
+    nothing = F.array().cast(f"array<{_FOUND}>")
+    begin = F.struct(nobody, F.lit(None).cast(LOG), F.lit(-1), F.lit(0), nothing).cast(_STATE)
     return steps.withColumn("state", F.aggregate("steps", begin, lambda state, step: _next(state, step, rule)))
 
 
@@ -84,7 +86,7 @@ def _after(state: Column, step: Column, own: Column, *found: Column) -> Column:
     """Return the state with the step's replica having another log, and what was found."""
     logs = F.transform(state["logs"], lambda it, slot: F.when(slot == step["slot"], own).otherwise(it))
     every = F.filter(F.array(*found).cast(f"array<{_FOUND}>"), lambda it: it["start"] < it["end"])
-    return F.struct(logs, state["last"], state["top"], F.concat(state["found"], every)).cast(_STATE)
+    return F.struct(logs, state["last"], state["top"], state["deleted"], F.concat(state["found"], every)).cast(_STATE)
 
 
 def _finding(outcome: Outcome, step: Column, start: Column, end: Column) -> Column:
@@ -148,7 +150,8 @@ def _led(state: Column, step: Column, known: Column) -> Column:
     last = state["last"]
 
     def led(own: Column) -> Column:
-        common = shared(own, last)
+        # What the leader before had deleted is no loss.
+        common = F.greatest(shared(own, last), state["deleted"])
         lost = (
             _finding(Outcome.COMMITTED_LOST, step, common, F.least(last["leo"], state["top"])),
             _finding(Outcome.UNCOMMITTED_LOST, step, F.greatest(common, state["top"]), last["leo"]),
@@ -166,7 +169,8 @@ def _knowing(own: Column, step: Column) -> Column:
 
 def _as_last(state: Column, own: Column, step: Column) -> Column:
     top = F.greatest(state["top"], F.least(step["hw"], own["leo"]))
-    return F.struct(state["logs"], own, top, state["found"]).cast(_STATE)
+    deleted = F.greatest(step["log_start"], F.lit(0))
+    return F.struct(state["logs"], own, top, deleted, state["found"]).cast(_STATE)
 
 
 def _kept(state: Column) -> Column:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from pyspark.sql import SparkSession
 
@@ -9,8 +11,12 @@ from replay.views.epoch_caches import MADE_OF, leader_epoch_caches
 from tests.engine import landed_from
 from tests.looked_through import stories_of
 from tests.rebuilt import Answers, Logs, asked, logs_of
+from tests.twin.log import Log
 
 pytestmark = pytest.mark.spark
+
+Entry = tuple[int, int, int]
+"""Leader epoch, start offset, end offset."""
 
 STORIES = {
     # 1 leads epoch 1 from 4 on. Its process restarts and keeps the epoch: it has entered it already.
@@ -38,6 +44,21 @@ STORIES = {
         restart 1 hw 3 leo 3                 | 1:3  2:?  hw 3  lost 1: 3 to 8
         append 2                             | 1:5  hw 5
     """,
+    # What 2 fetched is of the leader's new process: its old one had come further.
+    "a_leader_goes_on_without_its_tail": """
+        1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0
+        append 5, acks 0                     | 1:5
+        kill 1                               | no leader
+        restart 1 hw 0 leo 0                 | 1:0  2:?  hw 0
+        2 fetches at 0                       | 1:0  2:0
+        append 1                             | 1:1
+        2 fetches at 1, at once              | 1:1  2:1  hw 1
+        2 fetches at 1, at once              | replica 2: leo 1 hw 1
+        2 is elected epoch 1                 | 2:1  hw 1
+        append 2                             | 2:3
+        1 fetches at 1, at once              | replica 1: leo 3 hw 1
+        1 fetches at 3, at once              | 2:3  1:3  hw 3
+    """,
 }
 
 
@@ -48,17 +69,23 @@ def told() -> Logs:
 
 
 def test_epochs_begin_once(spark: SparkSession, rebuilt: Answers) -> None:
-    """Of each replica, as `LeaderEpochFileCache` has them: the first offset of each epoch that has records."""
+    """Of each replica, as `LeaderEpochFileCache` has them: where each epoch begins that is in its log, and ends."""
     tables = {**landed_from(spark, told().landing), **vars(rebuilt.frames(told))}
-    found: dict[tuple[str, int], list[tuple[int, int]]] = {}
+    found: dict[tuple[str, int], list[Entry]] = {}
     for row in leader_epoch_caches(*[tables[table.name] for table in MADE_OF]).collect():
-        found.setdefault((row["topic"], row["replica_id"]), []).append((row["leader_epoch"], row["start_offset"]))
+        entry = (row["leader_epoch"], row["start_offset"], row["end_offset"])
+        found.setdefault((row["topic"], row["replica_id"]), []).append(entry)
 
     expected = {
-        (story.name, broker.id): [tuple(entry) for entry in broker.log.epochs]
+        (story.name, broker.id): entries_of(broker.log)
         for story in stories_of(STORIES)
         for cluster in story.clusters.values()
         for broker in cluster.brokers.values()
         if broker.log.epochs
     }
     assert {key: sorted(entries) for key, entries in found.items()} == expected
+
+
+def entries_of(log: Log) -> list[Entry]:
+    """Of the twin's log: each epoch, its start, and that of the next one or the LEO."""
+    return [(epoch, start, end) for (epoch, start), (_, end) in pairwise([*log.epochs, (-1, log.log_end_offset)])]

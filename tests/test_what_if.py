@@ -38,6 +38,20 @@ append 1
 TOLD = {
     "nobody_to_follow": NOBODY,
     "nobody_to_follow_by_the_hw": f"kafka 2.8.2, protocol 0.10.2\n{NOBODY}",
+    "without_its_tail": """
+        1 leads epoch 0, replicas 1 2, isr 1 2
+        append 5, acks 0
+        kill 1
+        restart 1 hw 0 leo 0
+        2 fetches at 0
+        append 1
+        2 fetches at 1, at once
+        2 fetches at 1, at once
+        2 is elected epoch 1
+        append 2
+        1 fetches at 1, at once
+        1 fetches at 3, at once
+    """,
     "deleted": """
         1 leads epoch 0, replicas 1 2, isr 1
         append 10
@@ -101,6 +115,14 @@ EVERY_RULE = ("high_watermark", "leader_epoch")
 def test_nothing_is_cut_for_nobody(story: str, rule: str, outcomes: dict[tuple[str, str], Ranges]) -> None:
     """A follower that is told of no leader keeps its log (makeFollowers takes those whose leader is alive)."""
     assert outcomes[story, rule] == set()
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+def test_a_follower_is_behind_the_process_that_it_fetched_from(
+    rule: str, outcomes: dict[tuple[str, str], Ranges]
+) -> None:
+    """Not behind the one before, of the same epoch, whose tail was lost as it was killed."""
+    assert outcomes["without_its_tail", rule] == {("UNCOMMITTED_LOST", 1, 0, 5)}
 
 
 @pytest.mark.parametrize("rule", EVERY_RULE)

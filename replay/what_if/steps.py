@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import reduce
+from functools import partial, reduce
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
@@ -45,13 +45,13 @@ def steps(
     roles = roles_with_loads(landed)
     follows = roles.where(F.col(C.CHANGE_KIND) == ChangeKind.BECOME_FOLLOWER.value)
     led = spans(leader_timeline)
-    ends = led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.max(END_LEO).alias("end"))
-    stretches = _with_last_responses(_stretches(landed, leader_timeline, replica_timeline, follows), led)
+    processes = _processes(led)
+    stretches = _with_last_responses(_stretches(landed, leader_timeline, replica_timeline, follows, processes), led)
     parts = (
         _loaded(restarts(roles, landed[T.BROKER_STATEMENTS.name])),
         _followed(follows, landed[T.LEADER_CHANGES.name]),
         _led(led),
-        _reached(stretches.join(ends, C.on_partition(C.LEADER_EPOCH))),
+        _reached(stretches.join(processes, C.on_partition(C.LEADER_EPOCH))),
     )
     placed = reduce(DataFrame.unionByName, parts).join(assigned, C.on_partition())
     slotted = F.col("step").withField("slot", slot_of(F.col("step.slot"))).cast(STEP)
@@ -100,14 +100,30 @@ def _led(led: DataFrame) -> DataFrame:
 
 def _reached(stretches: DataFrame) -> DataFrame:
     """One step per stretch of a follower's fetches between its changes of role: how far it came, and the HW it knew."""
+    begun = F.filter("processes", lambda it: it["us"] <= F.col("us"))
+    process = F.coalesce(F.get(begun, F.size(begun) - 1), F.get("processes", F.lit(0)))
     came = {
-        "leo": F.col("leo"), "hw": F.col("hw"), "behind": F.col("end") - F.col("leo"), "since": F.least("cut", "first"),
+        "leo": F.col("leo"), "hw": F.col("hw"), "behind": process["end"] - F.col("leo"),
+        "since": F.least("cut", "first"),
     }  # fmt: skip
     return stretches.select(*C.PARTITION_KEY, _step(REACHED, C.REPLICA_ID, F.col("us"), **came))
 
 
+def _processes(led: DataFrame) -> DataFrame:
+    """One row per leader epoch: `processes`, in order when each began that led in it (`us`), and its LEO at the `end`.
+
+    One that restarts and keeps its epoch may have lost its tail.
+    """
+    process = F.struct(F.unix_micros(C.STARTED_AT).alias("us"), F.col(END_LEO).alias("end"))
+    return led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.sort_array(F.collect_list(process)).alias("processes"))
+
+
 def _stretches(
-    landed: Mapping[str, DataFrame], leader_timeline: DataFrame, replica_timeline: DataFrame, follows: DataFrame
+    landed: Mapping[str, DataFrame],
+    leader_timeline: DataFrame,
+    replica_timeline: DataFrame,
+    follows: DataFrame,
+    processes: DataFrame,
 ) -> DataFrame:
     """One row per stretch of a follower's fetches: the last `leo`, `hw`; the `first` and last (`us`); when it `cut`.
 
@@ -117,19 +133,19 @@ def _stretches(
     changes = follows.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
         F.collect_list(START_US).alias("changed")
     )
+    anew = F.transform(F.slice("processes", 2, F.size("processes")), lambda it: it["us"])
+    begun_anew = processes.select(*C.PARTITION_KEY, C.LEADER_EPOCH, anew.alias("begun_anew"))
+    in_stretches = partial(_in_stretches, changes=changes, begun_anew=begun_anew)
     lines = landed[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.TRUNCATED_TO))
     cuts = lines.select(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.BROKER_ID).alias(C.REPLICA_ID), C.EVENT_TIME)
     told = replica_timeline.where(F.col(C.HIGH_WATERMARK) >= 0)
-    parts = (
-        _in_stretches(_fetches(leader_timeline), C.EVENT_TIME, changes).groupBy(*of_stretch).agg(
-            F.max_by("leo", C.EVENT_SEQ).alias("leo"), F.max(_AT).alias("us"), F.min(_AT).alias("first")
-        ),
-        _in_stretches(told, C.VALID_FROM, changes).groupBy(*of_stretch).agg(
-            F.max_by(C.HIGH_WATERMARK, C.EVENT_SEQ).alias("hw")
-        ),
-        _in_stretches(cuts, C.EVENT_TIME, changes).groupBy(*of_stretch).agg(F.min(_AT).alias("cut")),
+    fetched = in_stretches(_fetches(leader_timeline), C.EVENT_TIME).groupBy(*of_stretch).agg(
+        F.max_by("leo", C.EVENT_SEQ).alias("leo"), F.max(_AT).alias("us"), F.min(_AT).alias("first")
     )  # fmt: skip
-    return reduce(lambda known, more: known.join(more, of_stretch, "left"), parts)
+    last_hw = F.max_by(C.HIGH_WATERMARK, C.EVENT_SEQ).alias("hw")
+    knew = in_stretches(told, C.VALID_FROM).groupBy(*of_stretch).agg(last_hw)
+    cut = in_stretches(cuts, C.EVENT_TIME).groupBy(*of_stretch).agg(F.min(_AT).alias("cut"))
+    return fetched.join(cut, of_stretch, "left").join(knew, of_stretch, "left")
 
 
 def _fetches(leader_timeline: DataFrame) -> DataFrame:
@@ -144,15 +160,21 @@ def _fetches(leader_timeline: DataFrame) -> DataFrame:
     return asked.unionByName(proven).where("leo >= 0")
 
 
-def _in_stretches(rows: DataFrame, time: str, changes: DataFrame) -> DataFrame:
-    """Return the rows of replicas with `stretch`: how often each had changed its role in the epoch by then; and `at`.
+def _in_stretches(rows: DataFrame, time: str, changes: DataFrame, begun_anew: DataFrame) -> DataFrame:
+    """Return the rows of replicas with `stretch`, how often roles had changed in the epoch by then, and `at`.
 
-    `changes` has, by epoch and replica, when that was: `changed`.
+    `changes` has, by epoch and replica, when its own did: `changed`; `begun_anew`, by epoch, when the leader's process
+    started again.
     """
-    before = F.filter("changed", lambda us: us <= F.unix_micros(time))
-    known = rows.join(F.broadcast(changes), _OF_REPLICA, "left")
-    number = F.size(F.coalesce(before, F.array().cast("array<bigint>")))
-    return known.withColumns({_STRETCH: number, _AT: F.unix_micros(time)})
+
+    def by_then(times: str) -> Column:
+        before = F.filter(times, lambda us: us <= F.unix_micros(time))
+        return F.size(F.coalesce(before, F.array().cast("array<bigint>")))
+
+    known = rows.join(F.broadcast(changes), _OF_REPLICA, "left").join(
+        F.broadcast(begun_anew), C.on_partition(C.LEADER_EPOCH), "left"
+    )
+    return known.withColumns({_STRETCH: by_then("changed") + by_then("begun_anew"), _AT: F.unix_micros(time)})
 
 
 def _with_last_responses(came_to: DataFrame, led: DataFrame) -> DataFrame:

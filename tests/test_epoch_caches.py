@@ -44,6 +44,19 @@ STORIES = {
         restart 1 hw 3 leo 3                 | 1:3  2:?  hw 3  lost 1: 3 to 8
         append 2                             | 1:5  hw 5
     """,
+    # 2 had cut its log as its fetch diverged. It is elected before it fetches again: only its line tells.
+    "a_replica_is_elected_after_a_cut": """
+        1 leads epoch 0, replicas 1 2 3, isr 1 2 3 | 1:0  2:?  3:?  hw 0
+        append 6                             | 1:6
+        2 fetches at 0, gets 6               | 1:6  2:0  replica 2: leo 6 hw 0
+        2 fetches at 6, at once              | 1:6  2:6
+        kill 1                               | no leader
+        3 is elected epoch 1                 | 3:0  hw 0
+        2 fetches at 6, at once              | diverges 0 at 0, replica 2: leo 0 hw 0
+        kill 3                               | no leader
+        2 is elected epoch 2                 | 2:0
+        append 4                             | 2:4
+    """,
     # What 2 fetched is of the leader's new process: its old one had come further.
     "a_leader_goes_on_without_its_tail": """
         1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0

@@ -38,6 +38,18 @@ append 1
 TOLD = {
     "nobody_to_follow": NOBODY,
     "nobody_to_follow_by_the_hw": f"kafka 2.8.2, protocol 0.10.2\n{NOBODY}",
+    "cut_and_elected": """
+        1 leads epoch 0, replicas 1 2 3, isr 1 2 3
+        append 6
+        2 fetches at 0, gets 6
+        2 fetches at 6, at once
+        kill 1
+        3 is elected epoch 1
+        2 fetches at 6, at once
+        kill 3
+        2 is elected epoch 2
+        append 4
+    """,
     "without_its_tail": """
         1 leads epoch 0, replicas 1 2, isr 1 2
         append 5, acks 0
@@ -115,6 +127,12 @@ EVERY_RULE = ("high_watermark", "leader_epoch")
 def test_nothing_is_cut_for_nobody(story: str, rule: str, outcomes: dict[tuple[str, str], Ranges]) -> None:
     """A follower that is told of no leader keeps its log (makeFollowers takes those whose leader is alive)."""
     assert outcomes[story, rule] == set()
+
+
+@pytest.mark.parametrize("rule", EVERY_RULE)
+def test_a_cut_counts_without_a_fetch_after_it(rule: str, outcomes: dict[tuple[str, str], Ranges]) -> None:
+    """2 cuts, by its own HW or as its new leader has nothing, and is elected before it fetches again."""
+    assert outcomes["cut_and_elected", rule] == {("UNCOMMITTED_LOST", 3, 0, 6), ("CUT", 2, 0, 6)}
 
 
 @pytest.mark.parametrize("rule", EVERY_RULE)

@@ -99,14 +99,19 @@ def _led(led: DataFrame) -> DataFrame:
 
 
 def _reached(stretches: DataFrame) -> DataFrame:
-    """One step per stretch of a follower's fetches between its changes of role: how far it came, and the HW it knew."""
+    """One step per stretch of a follower's fetches between its changes of role: how far it came, and the HW it knew.
+
+    `leo` and `behind` are NULL where it is known to have cut its log and nothing more.
+    """
     begun = F.filter("processes", lambda it: it["us"] <= F.col("us"))
     process = F.coalesce(F.get(begun, F.size(begun) - 1), F.get("processes", F.lit(0)))
     came = {
         "leo": F.col("leo"), "hw": F.col("hw"), "behind": process["end"] - F.col("leo"),
         "since": F.least("cut", "first"),
     }  # fmt: skip
-    return stretches.select(*C.PARTITION_KEY, _step(REACHED, C.REPLICA_ID, F.col("us"), **came))
+    # A cut is of the replica's clock: none was before there was a leader to ask.
+    us = F.greatest(F.col("us"), process["us"])
+    return stretches.select(*C.PARTITION_KEY, _step(REACHED, C.REPLICA_ID, us, **came))
 
 
 def _processes(led: DataFrame) -> DataFrame:
@@ -127,7 +132,8 @@ def _stretches(
 ) -> DataFrame:
     """One row per stretch of a follower's fetches: the last `leo`, `hw`; the `first` and last (`us`); when it `cut`.
 
-    A fetch that diverged is in no timeline: when the log was cut its broker's line tells better than the next one.
+    A fetch that diverged is in no timeline: when the log was cut its broker's line tells better than the next one, and
+    is all that tells where the replica leads, or its leader is gone, before the next one.
     """
     of_stretch = [*_OF_REPLICA, _STRETCH]
     changes = follows.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.BROKER_ID).alias(C.REPLICA_ID)).agg(
@@ -140,12 +146,13 @@ def _stretches(
     cuts = lines.select(*C.PARTITION_KEY, C.LEADER_EPOCH, F.col(C.BROKER_ID).alias(C.REPLICA_ID), C.EVENT_TIME)
     told = replica_timeline.where(F.col(C.HIGH_WATERMARK) >= 0)
     fetched = in_stretches(_fetches(leader_timeline), C.EVENT_TIME).groupBy(*of_stretch).agg(
-        F.max_by("leo", C.EVENT_SEQ).alias("leo"), F.max(_AT).alias("us"), F.min(_AT).alias("first")
+        F.max_by("leo", C.EVENT_SEQ).alias("leo"), F.max(_AT).alias("last"), F.min(_AT).alias("first")
     )  # fmt: skip
     last_hw = F.max_by(C.HIGH_WATERMARK, C.EVENT_SEQ).alias("hw")
     knew = in_stretches(told, C.VALID_FROM).groupBy(*of_stretch).agg(last_hw)
     cut = in_stretches(cuts, C.EVENT_TIME).groupBy(*of_stretch).agg(F.min(_AT).alias("cut"))
-    return fetched.join(cut, of_stretch, "left").join(knew, of_stretch, "left")
+    known = fetched.join(cut, of_stretch, "full").join(knew, of_stretch, "left")
+    return known.withColumn("us", F.coalesce("last", "cut"))
 
 
 def _fetches(leader_timeline: DataFrame) -> DataFrame:

@@ -77,7 +77,8 @@ def _next(state: Column, step: Column, rule: Truncation) -> Column:
     for kind, then in by_kind.items():
         after = F.when((step["kind"] == kind) & own.isNotNull(), let(own, then)).otherwise(after)
     # Of a follower whose leader nothing tells of, nothing is known either.
-    is_first = (step["kind"] == REACHED) & own.isNull() & state["last"].isNotNull()
+    is_known = step["behind"].isNotNull() & state["last"].isNotNull()
+    is_first = (step["kind"] == REACHED) & own.isNull() & is_known
     after = F.when(is_first, _first_reached(state, step)).otherwise(after)
     return F.when(step["kind"] == LEADS, _led(state, step, own)).otherwise(after).cast(_STATE)
 
@@ -111,7 +112,10 @@ def _followed(state: Column, step: Column, own: Column, rule: Truncation) -> Col
 
 
 def _reached(state: Column, step: Column, own: Column, rule: Truncation) -> Column:
-    """Return the state after a follower's fetches: by its epochs it first cut what its leader does not have."""
+    """Return the state after a follower's fetches: by its epochs it first cut what its leader does not have.
+
+    One of which only the cut is known has fetched nothing after it: there is no `target`, and the log ends at the cut.
+    """
     leader = state["last"]
     target = leader["leo"] - step["behind"]
 

@@ -72,6 +72,21 @@ STORIES = {
         1 fetches at 1, at once              | replica 1: leo 3 hw 1
         1 fetches at 3, at once              | 2:3  1:3  hw 3
     """,
+    # All of epoch 0 is deleted, and with it its entry.
+    "an_epoch_is_deleted": """
+        1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0
+        append 5                             | 1:5
+        2 fetches at 0                       | 1:5  2:0  replica 2: leo 5 hw 0
+        2 fetches at 5, at once              | 1:5  2:5  hw 5
+        1 is elected epoch 1                 | 1:5  2:5  hw 5
+        append 5                             | 1:10
+        2 fetches at 5                       | 1:10  replica 2: leo 10 hw 5
+        2 fetches at 10, at once             | 1:10  2:10  hw 10
+        log start 5                          | log start 5
+        append 1                             | 1:11
+        2 fetches at 10                      | 1:11  2:10
+        2 fetches at 11, at once             | 1:11  2:11  hw 11
+    """,
 }
 
 

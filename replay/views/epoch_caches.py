@@ -36,18 +36,17 @@ def leader_epoch_caches(*tables: DataFrame) -> DataFrame:
         *C.PARTITION_KEY, C.REPLICA_ID, F.posexplode("log.runs").alias("place", "run"), F.col("log").alias("log")
     )
     following = F.get("log.runs", F.col("place") + 1)["start"]
+    # Of those that begin no later than the log, the last one is left (`LeaderEpochFileCache.truncateFromStart`).
     first_kept = F.max(C.LOG_START_OFFSET).alias("first_kept")
     log_starts = leaders.groupBy(*C.PARTITION_KEY).agg(first_kept)
     return (
         entries.join(log_starts, C.on_partition())
+        .where(following.isNull() | (following > F.col("first_kept")))
         .select(
             *C.PARTITION_KEY,
             C.REPLICA_ID,
             F.col("run.epoch").alias(C.LEADER_EPOCH),
             F.greatest(F.col("run.start"), F.col("first_kept")).alias(C.START_OFFSET),
             F.coalesce(following, F.col("log.leo")).alias(C.END_OFFSET),
-            F.col("first_kept"),
         )
-        .where((F.col(C.END_OFFSET) > F.col("first_kept")) | (F.col(C.END_OFFSET) == F.col(C.START_OFFSET)))
-        .drop("first_kept")
     )

@@ -87,6 +87,17 @@ STORIES = {
         2 fetches at 10                      | 1:11  2:10
         2 fetches at 11, at once             | 1:11  2:11  hw 11
     """,
+    # The records that 1 deleted 2 had not fetched, and it heard nothing of it: its own log starts at 0.
+    "a_log_start_is_a_leaders_own": """
+        1 leads epoch 0, replicas 1 2, isr 1 | 1:0  2:?  hw 0
+        append 10                            | 1:10  hw 10
+        2 fetches at 0, gets 3               | 1:10  2:0  replica 2: leo 3 hw 3
+        2 fetches at 3, dropped              | 1:10  2:3
+        log start 5                          | log start 5
+        kill 1                               | no leader
+        2 is elected epoch 1, unclean        | 2:3  log start 0
+        append 4                             | 2:7
+    """,
 }
 
 

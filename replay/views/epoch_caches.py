@@ -5,6 +5,8 @@ The same fold that asks what another rule of truncation would have done, under t
 
 from __future__ import annotations
 
+from functools import partial, reduce
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -14,6 +16,7 @@ from replay.what_if.steps import steps
 from replay.what_if.truncation import logs_after
 from schemas import columns as C
 from schemas import tables as T
+from schemas.kinds import EventType
 
 MADE_OF = (
     T.LEADER_CHANGES, T.BROKER_STATEMENTS, T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.LEADER_TIMELINE, T.REPLICA_TIMELINE
@@ -32,21 +35,36 @@ def leader_epoch_caches(*tables: DataFrame) -> DataFrame:
     happened = steps(landed, leaders, replicas, assignments(landed))
     # A diverging fetch and a request for the epoch's end find the same place (KIP-595, KIP-101).
     held = logs_after(happened, Truncation.LEADER_EPOCH).where("log IS NOT NULL")
-    entries = held.select(
-        *C.PARTITION_KEY, C.REPLICA_ID, F.posexplode("log.runs").alias("place", "run"), F.col("log").alias("log")
+    log_start = F.least(F.coalesce(F.col(C.LOG_START_OFFSET), F.lit(0)), F.col("log.leo")).alias(C.LOG_START_OFFSET)
+    entries = held.join(_log_starts(leaders), C.on_partition(C.REPLICA_ID), "left").select(
+        *C.PARTITION_KEY, C.REPLICA_ID, F.posexplode("log.runs").alias("place", "run"), "log", log_start
     )
     following = F.get("log.runs", F.col("place") + 1)["start"]
     # Of those that begin no later than the log, the last one is left (`LeaderEpochFileCache.truncateFromStart`).
-    first_kept = F.max(C.LOG_START_OFFSET).alias("first_kept")
-    log_starts = leaders.groupBy(*C.PARTITION_KEY).agg(first_kept)
-    return (
-        entries.join(log_starts, C.on_partition())
-        .where(following.isNull() | (following > F.col("first_kept")))
-        .select(
-            *C.PARTITION_KEY,
-            C.REPLICA_ID,
-            F.col("run.epoch").alias(C.LEADER_EPOCH),
-            F.greatest(F.col("run.start"), F.col("first_kept")).alias(C.START_OFFSET),
-            F.coalesce(following, F.col("log.leo")).alias(C.END_OFFSET),
-        )
+    is_kept = following.isNull() | (following > F.col(C.LOG_START_OFFSET))
+    return entries.where(is_kept).select(
+        *C.PARTITION_KEY,
+        C.REPLICA_ID,
+        F.col("run.epoch").alias(C.LEADER_EPOCH),
+        F.greatest(F.col("run.start"), C.LOG_START_OFFSET).alias(C.START_OFFSET),
+        F.coalesce(following, F.col("log.leo")).alias(C.END_OFFSET),
     )
+
+
+def _log_starts(leaders: DataFrame) -> DataFrame:
+    """One row per replica that led or fetched: its `log_start_offset`, of its last row; a response tells a follower.
+
+    What its leader deletes after that it has not heard of.
+    """
+    known = leaders.where(F.col(C.LOG_START_OFFSET) >= 0)
+    fetched = known.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
+    led = known.withColumn(C.REPLICA_ID, F.col(C.LEADER_ID))
+    last = partial(F.max_by, C.LOG_START_OFFSET)
+    # An epoch at a time: an order by both would be of a struct, for which Spark sorts all events.
+    of_epoch = [
+        rows.groupBy(*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH).agg(last(C.EVENT_SEQ).alias(C.LOG_START_OFFSET))
+        for rows in (fetched, led)
+    ]
+    return reduce(DataFrame.unionByName, of_epoch).groupBy(*C.PARTITION_KEY, C.REPLICA_ID).agg(
+        last(C.LEADER_EPOCH).alias(C.LOG_START_OFFSET)
+    )  # fmt: skip

@@ -98,6 +98,16 @@ STORIES = {
         2 is elected epoch 1, unclean        | 2:3  log start 0
         append 4                             | 2:7
     """,
+    # It hears of it by a response though its fetch came before.
+    "a_fetch_that_was_held_tells_the_log_start": """
+        1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0
+        append 5                             | 1:5
+        2 fetches at 0                       | 1:5  2:0  replica 2: leo 5 hw 0
+        2 fetches at 5, at once              | 1:5  2:5  hw 5
+        2 fetches at 5, parked               | 1:5  2:5
+        log start 3                          | log start 3
+        response to 2                        | 1:5  2:5
+    """,
 }
 
 

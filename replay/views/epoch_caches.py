@@ -5,7 +5,7 @@ The same fold that asks what another rule of truncation would have done, under t
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import reduce
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -35,8 +35,9 @@ def leader_epoch_caches(*tables: DataFrame) -> DataFrame:
     happened = steps(landed, leaders, replicas, assignments(landed))
     # A diverging fetch and a request for the epoch's end find the same place (KIP-595, KIP-101).
     held = logs_after(happened, Truncation.LEADER_EPOCH).where("log IS NOT NULL")
+    log_starts = _log_starts(leaders, landed[T.FETCH_EVENTS.name])
     log_start = F.least(F.coalesce(F.col(C.LOG_START_OFFSET), F.lit(0)), F.col("log.leo")).alias(C.LOG_START_OFFSET)
-    entries = held.join(_log_starts(leaders), C.on_partition(C.REPLICA_ID), "left").select(
+    entries = held.join(log_starts, C.on_partition(C.REPLICA_ID), "left").select(
         *C.PARTITION_KEY, C.REPLICA_ID, F.posexplode("log.runs").alias("place", "run"), "log", log_start
     )
     following = F.get("log.runs", F.col("place") + 1)["start"]
@@ -51,20 +52,19 @@ def leader_epoch_caches(*tables: DataFrame) -> DataFrame:
     )
 
 
-def _log_starts(leaders: DataFrame) -> DataFrame:
-    """One row per replica that led or fetched: its `log_start_offset`, of its last row; a response tells a follower.
+def _log_starts(leaders: DataFrame, fetches: DataFrame) -> DataFrame:
+    """One row per replica that led or fetched: its `log_start_offset` in the last epoch in which it did.
 
-    What its leader deletes after that it has not heard of.
+    A response tells a follower its leader's, at the latest that to a fetch that was held. What is deleted after it the
+    follower has not heard of. Within an epoch it does not go back.
     """
-    known = leaders.where(F.col(C.LOG_START_OFFSET) >= 0)
-    fetched = known.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
-    led = known.withColumn(C.REPLICA_ID, F.col(C.LEADER_ID))
-    last = partial(F.max_by, C.LOG_START_OFFSET)
-    # An epoch at a time: an order by both would be of a struct, for which Spark sorts all events.
-    of_epoch = [
-        rows.groupBy(*C.PARTITION_KEY, C.REPLICA_ID, C.LEADER_EPOCH).agg(last(C.EVENT_SEQ).alias(C.LOG_START_OFFSET))
-        for rows in (fetched, led)
-    ]
-    return reduce(DataFrame.unionByName, of_epoch).groupBy(*C.PARTITION_KEY, C.REPLICA_ID).agg(
-        last(C.LEADER_EPOCH).alias(C.LOG_START_OFFSET)
+    fetched = leaders.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
+    led = leaders.withColumn(C.REPLICA_ID, F.col(C.LEADER_ID))
+    told = fetches.where(F.col(C.REPLICA_ID) >= 0).withColumn(C.LOG_START_OFFSET, F.col(C.RESPONSE_LOG_START_OFFSET))
+    columns = (*C.REPLICA_KEY, C.LEADER_EPOCH, C.LOG_START_OFFSET)
+    every = reduce(DataFrame.unionByName, [rows.select(*columns) for rows in (fetched, led, told)])
+    of_epoch = every.where(F.col(C.LOG_START_OFFSET) >= 0).groupBy(*C.REPLICA_KEY, C.LEADER_EPOCH).agg(
+        F.max(C.LOG_START_OFFSET).alias(C.LOG_START_OFFSET)
     )  # fmt: skip
+    last = F.max_by(C.LOG_START_OFFSET, C.LEADER_EPOCH).alias(C.LOG_START_OFFSET)
+    return of_epoch.groupBy(*C.REPLICA_KEY).agg(last)

@@ -98,6 +98,21 @@ STORIES = {
         2 is elected epoch 1, unclean        | 2:3  log start 0
         append 4                             | 2:7
     """,
+    # 1 follows one that has deleted nothing: its own log start stays.
+    "a_leader_has_more": """
+        1 leads epoch 0, replicas 1 2, isr 1 | 1:0  2:?  hw 0
+        append 10                            | 1:10
+        2 fetches at 0, gets 8               | 1:10  2:0
+        2 fetches at 8, dropped              | 1:10  2:8
+        log start 5                          | log start 5
+        kill 1                               | no leader
+        2 is elected epoch 1, unclean        | 2:8  log start 0
+        append 4                             | 2:12
+        restart 1 hw 8                       | 2:12
+        1 fetches at 10                      | lost 1: 8 to 10
+        1 fetches at 8, at once              | 2:12  1:8
+        1 fetches at 12, at once             | 2:12  1:12
+    """,
     # It hears of it by a response though its fetch came before.
     "a_fetch_that_was_held_tells_the_log_start": """
         1 leads epoch 0, replicas 1 2, isr 1 2 | 1:0  2:?  hw 0

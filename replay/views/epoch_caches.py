@@ -53,18 +53,14 @@ def leader_epoch_caches(*tables: DataFrame) -> DataFrame:
 
 
 def _log_starts(leaders: DataFrame, fetches: DataFrame) -> DataFrame:
-    """One row per replica that led or fetched: its `log_start_offset` in the last epoch in which it did.
+    """One row per replica that led or fetched: its own `log_start_offset`, which does not go back.
 
     A response tells a follower its leader's, at the latest that to a fetch that was held. What is deleted after it the
-    follower has not heard of. Within an epoch it does not go back.
+    follower has not heard of.
     """
     fetched = leaders.where(F.col(C.EVENT_TYPE) == EventType.FETCH.value)
     led = leaders.withColumn(C.REPLICA_ID, F.col(C.LEADER_ID))
     told = fetches.where(F.col(C.REPLICA_ID) >= 0).withColumn(C.LOG_START_OFFSET, F.col(C.RESPONSE_LOG_START_OFFSET))
-    columns = (*C.REPLICA_KEY, C.LEADER_EPOCH, C.LOG_START_OFFSET)
+    columns = (*C.REPLICA_KEY, C.LOG_START_OFFSET)
     every = reduce(DataFrame.unionByName, [rows.select(*columns) for rows in (fetched, led, told)])
-    of_epoch = every.where(F.col(C.LOG_START_OFFSET) >= 0).groupBy(*C.REPLICA_KEY, C.LEADER_EPOCH).agg(
-        F.max(C.LOG_START_OFFSET).alias(C.LOG_START_OFFSET)
-    )  # fmt: skip
-    last = F.max_by(C.LOG_START_OFFSET, C.LEADER_EPOCH).alias(C.LOG_START_OFFSET)
-    return of_epoch.groupBy(*C.REPLICA_KEY).agg(last)
+    return every.groupBy(*C.REPLICA_KEY).agg(F.max(C.LOG_START_OFFSET).alias(C.LOG_START_OFFSET))

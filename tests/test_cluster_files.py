@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import gzip
+import time
 import uuid
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -75,7 +77,8 @@ def test_a_zookeeper_stands_beside_the_brokers_before_kraft(version: str, has_zo
 def test_a_broker_still_held_for_alive_waits_before_it_starts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Only after a kill: an orderly shutdown ends the session itself."""
     waited: list[float] = []
-    monkeypatch.setattr("time.sleep", waited.append)
+    # Its own clock alone: other threads of the process sleep as well.
+    monkeypatch.setattr("cluster.node.time", SimpleNamespace(sleep=waited.append, monotonic=time.monotonic))
     node = Node("broker 1", NodeFolder(tmp_path), Distribution("2.4.1", tmp_path, "true"), missed_after=9.0)
     monkeypatch.setattr(Distribution, "command", lambda *_: ["true"])
 

@@ -33,6 +33,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
+from pages import scenarios
 from tests.twin.commands import Command, CommitIsr, Fetch, Truncate
 from tests.twin.faults import Elect, Kill, NoLeader, Restart, SetReplicas, Tell
 from tests.twin.model import Clock, Cluster
@@ -45,7 +46,7 @@ from tests.twin.words import Known, read_known
 MAY_CUT = (Kill, Restart, Elect, NoLeader, SetReplicas, Tell, Truncate)
 """After these, the next fetch of a replica may be where it is because its log was cut."""
 
-SCENARIOS = Path(__file__).parent / "scenarios"
+SCENARIOS = scenarios.SCENARIOS
 
 
 @dataclass(frozen=True)

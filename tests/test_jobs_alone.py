@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from pathlib import Path
 
 import pytest
@@ -10,25 +9,13 @@ import pytest
 from jobs.alone import LOCK, alone
 from jobs.cli import main
 from jobs.errors import ExitCode
+from tests.turns import taken_in_turn
 
 
 def test_the_second_run_waits_for_the_first(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """And says so; then it has its turn."""
     order: list[str] = []
-
-    def second() -> None:
-        with alone(str(tmp_path)):
-            order.append("second")
-
-    with alone(str(tmp_path)):
-        other = threading.Thread(target=second)
-        other.start()
-        said = capsys.readouterr().err
-        while "waiting for its end" not in said and other.is_alive():
-            said += capsys.readouterr().err
-            other.join(0.02)
-        order.append("first")
-    other.join()
+    said = taken_in_turn(lambda: alone(str(tmp_path)), capsys, order)
 
     assert order == ["first", "second"]
     assert "waiting for its end" in said

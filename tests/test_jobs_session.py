@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import tempfile
-import threading
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from jobs.keeping import HOW
 from jobs.local_settings import CONF, SMALL_REQUESTS, SOME_REQUESTS, local_settings, read_properties
 from jobs.session import name_files_in_utf8
 from schemas.tables import FETCH_EVENTS
+from tests.turns import taken_in_turn
 
 ADAPTIVE = "spark.sql.adaptive.enabled"
 SMALL, MEDIUM, LARGE = ("false", "checkpoint"), ("true", "checkpoint"), ("true", None)
@@ -135,20 +135,7 @@ def test_jars_are_fetched_by_one_process_at_a_time(
     order: list[str] = []
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     monkeypatch.setattr(session, "_delta_is_fetched", lambda: "first" in order)
-
-    def second() -> None:
-        with session._fetching_jars_once():
-            order.append("second")
-
-    with session._fetching_jars_once():
-        other = threading.Thread(target=second)
-        other.start()
-        said = ""
-        while "waiting for its end" not in said and other.is_alive():
-            said += capsys.readouterr().err
-            other.join(0.02)
-        order.append("first")
-    other.join()
+    said = taken_in_turn(session._fetching_jars_once, capsys, order)
 
     assert order == ["first", "second"]
     assert said.count("fetching Delta's jars, once") == 1

@@ -18,8 +18,8 @@ def min_isr_gates(settings: DataFrame) -> DataFrame:
     told = settings.where((F.col(C.NAME) == KAFKA_VERSION) & F.col(C.VALUE).isNotNull())
     # What a capture says of itself (about.json) has no time.
     since_us = F.coalesce(F.unix_micros(C.EVENT_TIME), F.lit(0)).alias(_SINCE_US)
-    has_gate = release_of(F.col(C.VALUE)) >= F.struct(*map(F.lit, MIN_ISR_GATE))
-    gate = F.struct(since_us, C.BROKER_ID, has_gate.alias(_HAS_GATE))
+    is_as_new = release_of(F.col(C.VALUE)) >= F.struct(*map(F.lit, MIN_ISR_GATE))
+    gate = F.struct(since_us, C.BROKER_ID, is_as_new.alias(_HAS_GATE))
     return told.groupBy(C.CLUSTER_ID).agg(F.sort_array(F.collect_set(gate)).alias(_GATES))
 
 

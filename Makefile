@@ -22,6 +22,7 @@ MB        ?= 200
 SCENARIO_FILE ?= bench/scenario.yaml
 SCENARIO  ?= unclean_election
 LONG      ?= tests
+MINUTES   ?=
 OUT       ?= build/live/$(SCENARIO)
 
 export GX_ANALYTICS_ENABLED := false
@@ -59,8 +60,8 @@ test: lint $(READY) ## lint, types, tests
 	@$(BIN)/pytest
 
 .PHONY: test-long
-test-long: $(READY) ## the tests that take minutes, two hours in all: LONG="tests/test_bench.py …" for some
-	@$(BIN)/pytest -m long $(LONG)
+test-long: $(READY) ## the tests that take minutes, two hours in all: LONG="tests/test_bench.py …" for some, MINUTES=30 for what fits
+	@$(BIN)/pytest -m long $(if $(MINUTES),--minutes $(MINUTES)) $(LONG)
 
 .PHONY: lint
 lint: $(READY) ## style and format, changing nothing

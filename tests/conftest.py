@@ -35,6 +35,20 @@ FIRST_COMPILER_ONLY = {
 }
 """Environment of a JVM that lives for a minute: what Java's second compiler makes comes too late to pay."""
 CAPTURES = Path(__file__).parent.parent / "examples" / "captures"
+STARTED = time.monotonic()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Give a run an end."""
+    parser.addoption("--minutes", type=float, help="begin no test later than so many minutes after the run's start")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Leave out, and say so, what would begin after the run's end: before its fixtures, which take most of the time."""
+    minutes = item.config.getoption("--minutes")
+    if minutes is not None and time.monotonic() - STARTED > 60 * minutes:
+        pytest.skip(f"the {minutes:g} minutes of this run are over")
 
 
 @pytest.fixture(scope="session")

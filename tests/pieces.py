@@ -26,6 +26,7 @@ from replay.stretches.cut import stretches
 from replay.stretches.gaps_across import gaps_across
 from replay.timelines import Timelines, reconstruct
 from tests.engine import Row, each_by_its_own, landed_from, profile, transactions_in
+from tests.rebuilt import Logs
 from tests.story import Story
 from tests.twin.histories import History, combined
 from tests.twin.rows import DAWN
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 TIMES = {"leader_timeline": "event_time", "replica_timeline": "valid_from", "truncations": "event_time"}
-Landing = Mapping[str, list[Row]]
+Landing = Mapping[str, Sequence[Row]]
+Moments = Mapping[str, datetime]
+"""Of each cluster one."""
 KEY = "cluster_id string, topic string, topic_id string, partition int"
 
 
@@ -89,35 +92,35 @@ def _spoken(rules: Mapping[str, Profile], landing: Landing) -> Profile:
     return replace(each_by_its_own(rules), **transactions_in(landing))
 
 
-EARLY = "early/"
+EARLY = "early-"
 
 
-def whole_and_early(
-    spark: SparkSession,
-    drawn: Sequence[History | Story],
-    landing: Landing,
-    slots: int,
-    keep: Keep,
-    cuts: Mapping[str, datetime],
-) -> Whole:
-    """Histories and stories, as `landing` tells them, in one piece; and up to their cuts, in the same replay.
+def logs_whole_and_early(drawn: Sequence[History | Story], landing: Landing, slots: int, until: Moments) -> Logs:
+    """What histories and stories tell, as `landing` has it; and what was written until a moment of each.
 
-    The latter as clusters of their own.
+    The latter as clusters of their own, so that both are replayed at once.
     """
     rules = {each.name: profile(each) for each in drawn}
-    first, _ = cut_in_two(landing, cuts)
+    first, _ = cut_in_two(landing, until)
     early = {
         table: [{**row, "cluster_id": f"{EARLY}{row['cluster_id']}"} for row in rows] for table, rows in first.items()
     }
     both = {table: [*rows, *early[table]] for table, rows in landing.items()}
-    of_both = _spoken(rules | {f"{EARLY}{name}": its for name, its in rules.items()}, landing)
-    found, is_early = replay(landed_from(spark, both), of_both, slots, keep), F.col("cluster_id").startswith(EARLY)
-    own = F.regexp_replace("cluster_id", EARLY, "")
-    return Whole(
-        spark, landing, _spoken(rules, landing), slots, keep,
-        Timelines(**{name: rows.where(~is_early) for name, rows in vars(found).items()}),
-        Timelines(**{name: rows.where(is_early).withColumn("cluster_id", own) for name, rows in vars(found).items()}),
-    )  # fmt: skip
+    return Logs(both, rules | {f"{EARLY}{name}": its for name, its in rules.items()}, slots)
+
+
+def whole_and_early(spark: SparkSession, logs: Logs, rebuilt: Timelines, keep: Keep) -> Whole:
+    """The two of `logs_whole_and_early` apart."""
+    landing = {
+        table: [row for row in rows if not row["cluster_id"].startswith(EARLY)] for table, rows in logs.landing.items()
+    }
+    rules = {name: spoken for name, spoken in logs.spoken.items() if not name.startswith(EARLY)}
+    is_early, own = F.col("cluster_id").startswith(EARLY), F.regexp_replace("cluster_id", f"^{EARLY}", "")
+    one, two = (
+        Timelines(**{name: rows.where(which).withColumn("cluster_id", own) for name, rows in vars(rebuilt).items()})
+        for which in (~is_early, is_early)
+    )
+    return Whole(spark, landing, _spoken(rules, landing), logs.slots, keep, one, two)
 
 
 def written_at(row: Row) -> datetime:
@@ -138,7 +141,7 @@ def at_share(landing: Landing, share: float) -> dict[str, datetime]:
     return {cluster: DAWN + (end - DAWN) * share for cluster, end in ends_of(landing).items()}
 
 
-def cut_in_two(landing: Landing, cuts: Mapping[str, datetime]) -> tuple[Landing, Landing]:
+def cut_in_two(landing: Landing, cuts: Moments) -> tuple[Landing, Landing]:
     """Each cluster's rows that were written up to its cut, and the others."""
 
     def is_early(row: Row) -> bool:
@@ -150,7 +153,7 @@ def cut_in_two(landing: Landing, cuts: Mapping[str, datetime]) -> tuple[Landing,
     )
 
 
-def gone_on(of: Whole, cuts: Mapping[str, datetime]) -> tuple[Timelines, set[str]]:
+def gone_on(of: Whole, cuts: Moments) -> tuple[Timelines, set[str]]:
     """Replay each cluster's time up to a cut and go on with the rest; of which clusters that could be done."""
     early, late = cut_in_two(of.landing, cuts)
     stands = of.early or of.replay(landed_from(of.spark, early))

@@ -11,7 +11,18 @@ import pytest
 
 from jobs.keeping import keeping
 from replay.timelines import Timelines
-from tests.pieces import Whole, at_share, differences, ends_of, gone_on, in_stretches, whole, whole_and_early
+from tests.pieces import (
+    Whole,
+    at_share,
+    differences,
+    ends_of,
+    gone_on,
+    in_stretches,
+    logs_whole_and_early,
+    whole,
+    whole_and_early,
+)
+from tests.rebuilt import Answers, Logs, asked
 from tests.story import Story, tell
 from tests.test_replay_histories import MOST_REPLICAS
 from tests.twin.histories import History, combined, history
@@ -77,11 +88,17 @@ def cuts() -> dict[str, datetime]:
     return at_share(landing, 0.8) | {each.story.name: each.until for each in all_of_them()} | late
 
 
+@asked
+def whole_and_until_then() -> Logs:
+    """All of them, and what was written until the cut of each."""
+    return logs_whole_and_early(drawn(), told(), MOST_REPLICAS, cuts())
+
+
 @pytest.fixture(scope="module")
-def some(spark: SparkSession) -> Iterator[Whole]:
-    """All of them."""
+def some(spark: SparkSession, rebuilt: Answers) -> Iterator[Whole]:
+    """The same, replayed."""
     with keeping() as keep:
-        yield whole_and_early(spark, drawn(), told(), MOST_REPLICAS, keep, cuts())
+        yield whole_and_early(spark, whole_and_until_then(), rebuilt.frames(whole_and_until_then), keep)
 
 
 @pytest.fixture(scope="module")

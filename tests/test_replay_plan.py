@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
 
 import pytest
@@ -113,45 +114,57 @@ def test_what_is_never_null_is_known_to_be(ordered: Callable[[Profile], DataFram
     assert {N.EVENT, N.SLOT, *N.LEADERSHIP, *N.IN_ORDER} <= known
 
 
-def test_replicas_states_are_kept_in_order(landed: dict[str, DataFrame]) -> None:
-    """Until when each lasts is found without another shuffle or sort of them; what they are sorted by is kept apart."""
-    kept: list[DataFrame] = []
+@dataclass(frozen=True)
+class Kept:
+    """A replay for which stages are kept in memory, as Java compiles it."""
+
+    columns: list[set[str]]
+    """Of each stage kept that is not small."""
+    replica_timeline: str
+    """Its plan."""
+    longest: list[int]
+    """Bytes of the longest method that Spark makes of each stage, and of the timelines."""
+
+
+@pytest.fixture(scope="module")
+def kept(spark: SparkSession, landed: dict[str, DataFrame]) -> Kept:
+    """Of a log as most are."""
+    stages: list[DataFrame] = []
 
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
         if is_small:
             return stage.localCheckpoint()
-        kept.append(stage.persist())
-        assert kept[-1].count() > 0
-        return kept[-1]
+        longest.append(longest_method(spark, stage))
+        stages.append(stage.persist())
+        assert stages[-1].count() > 0
+        return stages[-1]
 
-    timeline = reconstruct(landed, assignments(landed), SLOTS, PLAIN, keep).replica_timeline
-    above, below, *_ = plan_of(timeline).split("InMemoryRelation", 1)
-    for stage in kept:
+    longest: list[int] = []
+    assigned = assignments(landed).localCheckpoint()
+    with compiled(spark):
+        timelines = reconstruct(landed, assigned, SLOTS, PLAIN, keep)
+        longest += [longest_method(spark, one) for one in (timelines.leader_timeline, timelines.replica_timeline)]
+        plan = plan_of(timelines.replica_timeline)
+    for stage in stages:
         stage.unpersist()
+    return Kept([{*stage.columns} for stage in stages], plan, longest)
+
+
+def test_replicas_states_are_kept_in_order(kept: Kept) -> None:
+    """Until when each lasts is found without another shuffle or sort of them; what they are sorted by is kept apart."""
+    above, below, *_ = kept.replica_timeline.split("InMemoryRelation", 1)
 
     in_order = ((*N.LEADERSHIP, *N.IN_ORDER), IN_ORDER_OF_REPLICA)
-    assert [{*stage.columns} for stage in kept] == [{*columns, "rest"} for columns in in_order]
+    assert kept.columns == [{*columns, "rest"} for columns in in_order]
     assert "Window [lead(" in above
     assert "Sort [" in below
     assert re.findall(r"Sort \[|Exchange ", above) == []
 
 
-def test_java_compiles_what_spark_makes_of_a_row(spark: SparkSession, landed: dict[str, DataFrame]) -> None:
+def test_java_compiles_what_spark_makes_of_a_row(kept: Kept) -> None:
     """Of more than 8,000 bytes it compiles no method, and Spark then copies a row at each step."""
-    longest: list[int] = []
-
-    def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
-        if not is_small:
-            longest.append(longest_method(spark, stage))
-        return stage.localCheckpoint()
-
-    assigned = assignments(landed).localCheckpoint()
-    with compiled(spark):
-        timelines = reconstruct(landed, assigned, SLOTS, PLAIN, keep)
-        longest += [longest_method(spark, one) for one in (timelines.leader_timeline, timelines.replica_timeline)]
-
-    assert len(longest) == 4
-    assert all(0 < size <= MOST_BYTES for size in longest), longest
+    assert len(kept.longest) == 4
+    assert all(0 < size <= MOST_BYTES for size in kept.longest), kept.longest
 
 
 def test_a_partition_s_replicas_are_told_apart_before_they_are_collected(landed: dict[str, DataFrame]) -> None:

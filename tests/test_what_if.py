@@ -50,6 +50,27 @@ TOLD = {
         2 is elected epoch 2
         append 4
     """,
+    "apart_once": """
+        kafka 2.8.2, protocol 0.10.2
+        1 leads epoch 0, replicas 1 2, isr 1 2
+        append 2
+        2 fetches at 0
+        2 fetches at 2, at once
+        kill 2
+        kill 1
+        restart 2 hw 1 leo 1
+        2 is elected epoch 1
+        append 1
+        restart 1 hw 2
+        1 fetches at 2, at once
+        append 1
+        1 fetches at 2
+        1 fetches at 3, at once
+        2 is elected epoch 2
+        append 2
+        1 fetches at 3
+        1 fetches at 5, at once
+    """,
     "without_its_tail": """
         1 leads epoch 0, replicas 1 2, isr 1 2
         append 5, acks 0
@@ -117,6 +138,11 @@ def test_one_rule_diverges_where_the_other_cuts(story: str, outcomes: dict[tuple
 
     assert outcomes[story, "leader_epoch"] == lost | {("CUT", 1, 1, 2)}
     assert outcomes[story, "high_watermark"] == lost | {("DIVERGED", 1, 1, 2)}
+
+
+def test_where_a_log_parted_is_told_once(outcomes: dict[tuple[str, str], Ranges]) -> None:
+    """What replica 1 fetches after its own record is its leader's, in this leadership and the next one."""
+    assert outcomes["apart_once", "high_watermark"] == {("COMMITTED_LOST", 2, 1, 2), ("DIVERGED", 1, 1, 2)}
 
 
 EVERY_RULE = ("high_watermark", "leader_epoch")

@@ -66,6 +66,7 @@ TOLD = {
         append 1
         1 fetches at 2
         1 fetches at 3, at once
+        1 fetches at 3, at once
         2 is elected epoch 2
         append 2
         1 fetches at 3

@@ -44,6 +44,21 @@ def shared(one: Column, other: Column) -> Column:
     return F.least(F.array_min(differ), one["leo"], other["leo"])
 
 
+def apart(one: Column, other: Column) -> Column:
+    """Return the range at the end of both logs, as far as both go, that holds other records: NULL where they end alike.
+
+    What lies before records in common is no part of it: there the logs parted once, and have come together since.
+    """
+    end = F.least(one["leo"], other["leo"])
+    starts = F.filter(
+        F.array_union(F.transform(one["runs"], _start_of), F.transform(other["runs"], _start_of)),
+        lambda it: it < end,
+    )
+    alike = F.array_max(F.filter(starts, lambda it: _epoch_at(one, it).eqNullSafe(_epoch_at(other, it))))
+    since = F.array_min(F.filter(starts, lambda it: it > F.coalesce(alike, F.lit(-1))))
+    return F.when(since.isNotNull(), F.struct(since.alias("start"), end.alias("end")))
+
+
 def cut(whole: Column, end: Column) -> Column:
     """Return the log truncated to `end`; all of it where that lies beyond."""
     kept = F.filter(whole["runs"], lambda it: it["start"] < end)
@@ -68,9 +83,17 @@ def fetched(own: Column, leader: Column, end: Column) -> Column:
     return let(cut(own, leader["leo"]), lambda base: _continued(base, leader, end))
 
 
+def _start_of(it: Column) -> Column:
+    return it["start"]
+
+
+def _epoch_at(of: Column, offset: Column) -> Column:
+    begun = F.filter(of["runs"], lambda it: it["start"] <= offset)
+    return F.get(begun, F.size(begun) - 1)["epoch"]
+
+
 def _continued(base: Column, leader: Column, end: Column) -> Column:
-    begun = F.filter(leader["runs"], lambda it: it["start"] <= base["leo"])
-    epoch = F.get(begun, F.size(begun) - 1)["epoch"]
+    epoch = _epoch_at(leader, base["leo"])
     own_epoch = F.get(base["runs"], F.size(base["runs"]) - 1)["epoch"]
     is_other = (base["leo"] < end) & ~epoch.eqNullSafe(own_epoch)
     first = F.when(is_other, run(epoch, base["leo"])).otherwise(no_runs())

@@ -14,7 +14,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from replay.profile import Truncation
-from replay.what_if.logs import LOG, cut, fetched, grown, let, log, no_runs, run, shared
+from replay.what_if.logs import LOG, apart, cut, fetched, grown, let, log, no_runs, run, shared
 from replay.what_if.steps import FOLLOWS, LEADS, LOADED, REACHED
 from schemas import columns as C
 from schemas import tables as T
@@ -125,10 +125,10 @@ def _reached(state: Column, step: Column, own: Column, rule: Truncation) -> Colu
 
     if rule is Truncation.HIGH_WATERMARK:
         return let(
-            known(fetched(own, leader, target)),
-            lambda now: _after(
-                state, step, now,
-                _finding(Outcome.DIVERGED, step, shared(now, leader), F.least(own["leo"], leader["leo"])),
+            F.when(target.isNotNull(), apart(own, leader)),
+            lambda it: _after(
+                state, step, known(fetched(own, leader, target)),
+                _finding(Outcome.DIVERGED, step, it["start"], it["end"]),
             ),
         )  # fmt: skip
     return let(

@@ -27,8 +27,8 @@ from replay.assignment import assignments
 from replay.clocks.one_clock import on_leaders_clocks, on_one_clock, timelines_on_one_clock
 from replay.profile import Truncation
 from replay.what_if.high_watermark import differences, would_be
+from replay.what_if.outcomes import what_if as truncated_by
 from replay.what_if.steps import steps
-from replay.what_if.truncation import what_if as truncated_by
 from schemas import columns as C
 from schemas.tables import LEADER_TIMELINE, WHAT_IF_OUTCOMES, WHAT_IF_TIMELINE
 

@@ -8,8 +8,8 @@ from pyspark.sql import SparkSession
 from jobs.keeping import keeping
 from replay.assignment import assignments
 from replay.profile import Truncation
+from replay.what_if.outcomes import what_if
 from replay.what_if.steps import steps
-from replay.what_if.truncation import what_if
 from tests.engine import landed_from
 from tests.looked_through import stories_of
 from tests.rebuilt import Answers, Logs, asked, logs_of

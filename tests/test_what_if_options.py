@@ -13,8 +13,8 @@ from jobs.reconstruct_timelines import write_timelines
 from jobs.replay_marks import landed_until
 from jobs.warehouse import Warehouse
 from replay.profile import Truncation
+from replay.what_if.outcomes import what_if
 from replay.what_if.steps import FOLLOWS, LEADS, LOADED, REACHED, STEP
-from replay.what_if.truncation import what_if
 from schemas import tables as T
 from tests.checked_rows import HERE
 from tests.checked_warehouse import land

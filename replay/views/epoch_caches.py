@@ -12,8 +12,8 @@ from pyspark.sql import functions as F
 
 from replay.assignment import assignments
 from replay.profile import Truncation
+from replay.what_if.outcomes import logs_after
 from replay.what_if.steps import steps
-from replay.what_if.truncation import logs_after
 from schemas import columns as C
 from schemas import tables as T
 from schemas.kinds import EventType

@@ -1,71 +1,26 @@
-"""What would have happened under another rule of truncation: the same elections, restarts and fetches, other cuts.
+"""What a step does to the logs under a rule of truncation: the rules, one function each.
 
-The fold follows each replica's log through the steps of `what_if.steps`, and cuts as the rule says. What the rule
-cannot change is taken as it was: who was elected, how many records each leader appended, how far behind its leader each
-follower came, and which HW it knew. So an offset of a later record may be another than it was; a record is named by
-where it would have been.
+The fold of them all is `what_if.outcomes`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from replay.profile import Truncation
 from replay.what_if.logs import LOG, apart, cut, fetched, grown, let, log, no_runs, run, shared
 from replay.what_if.steps import FOLLOWS, LEADS, LOADED, REACHED
-from schemas import columns as C
-from schemas import tables as T
 from schemas.answers import Outcome
 
-_FOUND = "struct<outcome:string,epoch:int,us:bigint,slot:int,start:bigint,end:bigint>"
-_STATE = f"struct<logs:array<{LOG}>,last:{LOG},top:bigint,deleted:bigint,found:array<{_FOUND}>>"
+FOUND = "struct<outcome:string,epoch:int,us:bigint,slot:int,start:bigint,end:bigint>"
+STATE = f"struct<logs:array<{LOG}>,last:{LOG},top:bigint,deleted:bigint,found:array<{FOUND}>>"
 """Each replica's log and the last leader's, the highest HW there was, and to where that leader had deleted its log."""
 
 
-def what_if(steps: DataFrame, rule: Truncation) -> DataFrame:
-    """One row per range that would have been lost, cut or another under `rule`, of `tables.WHAT_IF_OUTCOMES`.
-
-    And one per log at the end. `steps` is `steps.steps`.
-    """
-    end = _folded(steps, rule)
-    found = end.select(*C.PARTITION_KEY, "slots", F.explode(F.concat("state.found", _kept(F.col("state")))).alias("it"))
-    return T.WHAT_IF_OUTCOMES.conform(
-        found.select(
-            *C.PARTITION_KEY,
-            F.lit("").alias(C.CAPTURE_ID),
-            F.lit(rule).alias(C.METHOD),
-            F.col("it.outcome").alias(C.OUTCOME),
-            F.col("it.epoch").alias(C.LEADER_EPOCH),
-            F.get("slots", F.col("it.slot")).alias(C.REPLICA_ID),
-            F.timestamp_micros("it.us").alias(C.EVENT_TIME),
-            F.col("it.start").alias(C.FROM_OFFSET),
-            F.col("it.end").alias(C.TO_OFFSET),
-        )
-    )
-
-
-def logs_after(steps: DataFrame, rule: Truncation) -> DataFrame:
-    """One row per partition and replica: its `log` (`LOG`) at the end under `rule`, NULL where nothing tells of it."""
-    logs = F.posexplode("state.logs").alias("slot", "log")
-    return (
-        _folded(steps, rule)
-        .select(*C.PARTITION_KEY, "slots", logs)
-        .select(*C.PARTITION_KEY, F.get("slots", F.col("slot")).alias(C.REPLICA_ID), "log")
-    )
-
-
-def _folded(steps: DataFrame, rule: Truncation) -> DataFrame:
-    """Return the partitions with `state`, what the logs are after all steps and what was found on the way."""
-    nobody = F.array_repeat(F.lit(None).cast(LOG), F.size("slots"))
-    nothing = F.array().cast(f"array<{_FOUND}>")
-    begin = F.struct(nobody, F.lit(None).cast(LOG), F.lit(-1), F.lit(0), nothing).cast(_STATE)
-    return steps.withColumn("state", F.aggregate("steps", begin, lambda state, step: _next(state, step, rule)))
-
-
-def _next(state: Column, step: Column, rule: Truncation) -> Column:
+def next_state(state: Column, step: Column, rule: Truncation) -> Column:
     """Return the logs after a step."""
     own = F.get(state["logs"], step["slot"])
     by_kind: dict[int, Callable[[Column], Column]] = {
@@ -80,21 +35,21 @@ def _next(state: Column, step: Column, rule: Truncation) -> Column:
     is_known = step["behind"].isNotNull() & state["last"].isNotNull()
     is_first = (step["kind"] == REACHED) & own.isNull() & is_known
     after = F.when(is_first, _first_reached(state, step)).otherwise(after)
-    return F.when(step["kind"] == LEADS, _led(state, step, own)).otherwise(after).cast(_STATE)
+    return F.when(step["kind"] == LEADS, _led(state, step, own)).otherwise(after).cast(STATE)
 
 
 def _after(state: Column, step: Column, own: Column, *found: Column) -> Column:
     """Return the state with the step's replica having another log, and what was found."""
     logs = F.transform(state["logs"], lambda it, slot: F.when(slot == step["slot"], own).otherwise(it))
-    every = F.filter(F.array(*found).cast(f"array<{_FOUND}>"), lambda it: it["start"] < it["end"])
-    return F.struct(logs, state["last"], state["top"], state["deleted"], F.concat(state["found"], every)).cast(_STATE)
+    every = F.filter(F.array(*found).cast(f"array<{FOUND}>"), lambda it: it["start"] < it["end"])
+    return F.struct(logs, state["last"], state["top"], state["deleted"], F.concat(state["found"], every)).cast(STATE)
 
 
 def _finding(outcome: Outcome, step: Column, start: Column, end: Column) -> Column:
     # Fetches are folded when the last of them came; what the first of them did to the log was at their begin.
     us = F.coalesce(step["since"], step["us"])
     values = (F.lit(str(outcome.value)), step["epoch"], us, step["slot"], start, end)
-    return F.struct(*values).cast(_FOUND)
+    return F.struct(*values).cast(FOUND)
 
 
 def _loaded(own: Column, step: Column) -> Column:
@@ -174,16 +129,4 @@ def _knowing(own: Column, step: Column) -> Column:
 def _as_last(state: Column, own: Column, step: Column) -> Column:
     top = F.greatest(state["top"], F.least(step["hw"], own["leo"]))
     deleted = F.greatest(step["log_start"], F.lit(0))
-    return F.struct(state["logs"], own, top, deleted, state["found"]).cast(_STATE)
-
-
-def _kept(state: Column) -> Column:
-    """Return what each replica's log would hold at the end, and from where it would differ from the last leader's."""
-    last = state["last"]
-
-    def one(own: Column, slot: Column) -> Column:
-        no_epoch_or_offset = (F.lit(None).cast("int"), F.lit(None).cast("bigint"))
-        kept = F.struct(F.lit(str(Outcome.KEPT.value)), *no_epoch_or_offset, slot, F.lit(0), shared(own, last))
-        return F.when(own.isNotNull() & last.isNotNull(), kept.cast(_FOUND))
-
-    return F.array_compact(F.transform(state["logs"], one)).cast(f"array<{_FOUND}>")
+    return F.struct(state["logs"], own, top, deleted, state["found"]).cast(STATE)

@@ -12,6 +12,7 @@ from schemas import columns as C
 from schemas.tables import FETCH_EVENTS
 from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
+from tests.fetches import brief, fetched, in_order
 from tests.request_lines import ORDERS_ID, fetch, frame, ids_of, line
 
 pytestmark = pytest.mark.spark
@@ -21,11 +22,6 @@ pytestmark = pytest.mark.spark
 def ids(spark: SparkSession) -> DataFrame:
     """The one topic id of these tests."""
     return ids_of(spark, ("orders", ORDERS_ID, None))
-
-
-def in_order(rows: DataFrame) -> list[Row]:
-    """The fetches in the order of session, epoch and partition."""
-    return rows.orderBy("session_id", "session_epoch", "partition").collect()
 
 
 def before_sessions() -> str:
@@ -86,23 +82,18 @@ Fetched = Mapping[int, list[Row]]
 
 
 @pytest.fixture(scope="module")
-def fetched(spark: SparkSession, ids: DataFrame) -> Fetched:
+def logged(spark: SparkSession, ids: DataFrame) -> Fetched:
     """The fetches that each of them tells of."""
     lines = reduce(DataFrame.unionByName, [frame(spark, texts, broker_id) for broker_id, texts in enumerate(LOGS)])
     found: dict[int, list[Row]] = {broker_id: [] for broker_id in range(len(LOGS))}
-    for row in in_order(fetch_rows(parse(lines, "UTC"), ids, None)):
+    for row in in_order(fetch_rows(parse(lines, "UTC"), ids)):
         found[row.broker_id].append(row)
     return found
 
 
-def brief(rows: list[Row]) -> list[tuple[int, int, int, bool]]:
-    """Partition, session epoch, offset, and whether the request left it out."""
-    return [(row.partition, row.session_epoch, row.fetch_offset, row.is_implied) for row in rows]
-
-
-def test_only_the_last_of_a_run_of_implied_fetches_is_a_row(fetched: Fetched) -> None:
+def test_only_the_last_of_a_run_of_implied_fetches_is_a_row(logged: Fetched) -> None:
     """Partition 1 is listed once; its last implied fetches before the session lists it again, and at the end, stay."""
-    rows = fetched[IMPLIED]
+    rows = logged[IMPLIED]
     assert brief(rows) == [
         (0, 0, 10, False),
         (1, 0, 20, False),
@@ -119,32 +110,32 @@ def test_only_the_last_of_a_run_of_implied_fetches_is_a_row(fetched: Fetched) ->
     }
 
 
-def test_an_answer_to_what_was_not_listed_carries_the_listed_params(fetched: Fetched) -> None:
+def test_an_answer_to_what_was_not_listed_carries_the_listed_params(logged: Fetched) -> None:
     """The response lists a partition of the session whose HW moved; an error is no word on the leader's epoch."""
-    rows = fetched[ANSWERED]
+    rows = logged[ANSWERED]
     assert brief(rows) == [(0, 0, 10, False), (0, 1, 10, True), (0, 2, 10, True)]
     assert [row.response_high_watermark for row in rows] == [9, 10, -1]
     assert [(row.error_code, row.leader_epoch) for row in rows] == [(0, 3), (0, 3), (74, -1)]
 
 
-def test_a_forgotten_partition_is_fetched_until_then(fetched: Fetched) -> None:
+def test_a_forgotten_partition_is_fetched_until_then(logged: Fetched) -> None:
     """Forgotten at epoch 3, the run ends at 2; it may come back."""
-    rows = fetched[FORGOTTEN]
+    rows = logged[FORGOTTEN]
     assert brief(rows) == [(0, 0, 10, False), (0, 2, 10, True), (0, 5, 12, False)]
     assert {row.session_unbroken_since for row in rows} == {0}
 
 
-def test_nothing_is_carried_over_a_gap_or_from_before_the_capture(fetched: Fetched) -> None:
+def test_nothing_is_carried_over_a_gap_or_from_before_the_capture(logged: Fetched) -> None:
     """Epoch 3 is in no line: what it listed is unknown, and so is what the session fetches until listed again."""
-    rows = fetched[GAP]
+    rows = logged[GAP]
     assert brief(rows) == [(0, 2, 10, False), (0, 6, 12, False)]
     assert [row.session_high_watermark for row in rows] == [4, 5]
     assert [row.session_unbroken_since for row in rows] == [1, 4]
 
 
-def test_a_full_fetch_begins_the_session_of_its_response(fetched: Fetched) -> None:
+def test_a_full_fetch_begins_the_session_of_its_response(logged: Fetched) -> None:
     """Whatever session it came from; with epoch -1, or no session granted, a fetch stands alone."""
-    rows = fetched[FULL]
+    rows = logged[FULL]
     assert [row.session_unbroken_since for row in rows] == [-1, -1, 0, 0, 0]
     assert [(row.session_id, *brief([row])[0]) for row in rows] == [
         (0, 0, -1, 12, False),
@@ -164,29 +155,29 @@ def test_a_session_goes_on_in_the_next_delivery(spark: SparkSession, ids: DataFr
         fetch((5, 3), {1: 22}),
         fetch((5, 4)),
     ]
-    one, early, late = (parse(frame(spark, told), "UTC") for told in (texts, texts[:3], texts[3:]))
-    first = fetch_rows(early, ids).localCheckpoint()
-    whole, second = brief(in_order(fetch_rows(one, ids))), in_order(fetch_rows(late, ids, first))
+    whole = brief(fetched(spark, ids, texts))
+    first = fetch_rows(parse(frame(spark, texts[:3]), "UTC"), ids).localCheckpoint()
+    second = fetched(spark, ids, texts[3:], landed=first)
     assert sorted(brief(first.collect()) + brief(second)) == sorted([*whole, (0, 2, 10, True)])
     assert {row.session_unbroken_since for row in second} == {0}
 
 
-def test_a_fetch_before_sessions_and_field_names_of_2_8(fetched: Fetched) -> None:
+def test_a_fetch_before_sessions_and_field_names_of_2_8(logged: Fetched) -> None:
     """FETCH v3: replicaId, topic, partitionResponses, recordSetSizeInBytes; nothing else is known."""
-    (row,) = fetched[BEFORE_SESSIONS]
+    (row,) = logged[BEFORE_SESSIONS]
     assert (row.replica_id, row.fetch_offset, row.response_high_watermark, row.records_size) == (3, 7, 6, 36)
     assert (row.session_id, row.session_epoch, row.current_leader_epoch, row.leader_epoch) == (0, -1, -1, -1)
     assert (row.topic_id, row.is_parked, row.diverging_epoch) == (ORDERS_ID, True, -1)
 
 
-def test_a_consumer_and_a_diverging_answer(fetched: Fetched) -> None:
+def test_a_consumer_and_a_diverging_answer(logged: Fetched) -> None:
     """A consumer names no replica; a divergence is no error and has its own columns."""
-    (row,) = fetched[CONSUMER]
+    (row,) = logged[CONSUMER]
     assert (row.replica_id, row.replica_epoch) == (-1, -1)
     assert (row.error_code, row.diverging_epoch, row.diverging_end_offset) == (0, 2, 8)
 
 
-def test_a_fetch_lacks_nothing_but_its_delivery(fetched: Fetched) -> None:
+def test_a_fetch_lacks_nothing_but_its_delivery(logged: Fetched) -> None:
     """Every column of the table, but for those that name cluster and capture."""
-    (row,) = fetched[ALONE]
+    (row,) = logged[ALONE]
     assert set(row.asDict()) == {*map(str, FETCH_EVENTS.columns)} - {C.CLUSTER_ID, C.CAPTURE_ID}

@@ -9,8 +9,8 @@ from sources import fetch_spans
 from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
 from tests.codegen import MOST_BYTES, compiled, longest_method
+from tests.fetches import brief, fetched
 from tests.request_lines import ORDERS_ID, fetch, frame, ids_of
-from tests.test_fetch_sessions import brief, fetched
 
 pytestmark = pytest.mark.spark
 

@@ -7,8 +7,8 @@ from pyspark.sql import Row, SparkSession
 
 from sources.fetch_sessions import fetch_rows
 from sources.request_log import parse
+from tests.fetches import fetched
 from tests.request_lines import ORDERS_ID, fetch, frame, ids_of
-from tests.test_fetch_sessions import fetched
 
 pytestmark = pytest.mark.spark
 

@@ -83,13 +83,18 @@ def whole(
 ) -> Whole:
     """Histories and stories in one piece, transactions and all; of `silent` ones these rows are left."""
     landing = combined(drawn) if silent is None else silent
-    spoken = _spoken({each.name: profile(each) for each in drawn}, landing).with_changes(has_silence=silent is not None)
+    spoken = _spoken(drawn, landing).with_changes(has_silence=silent is not None)
     return Whole(spark, landing, spoken, slots, keep, replay(landed_from(spark, landing), spoken, slots, keep))
 
 
-def _spoken(rules: Mapping[str, Profile], landing: Landing) -> Profile:
+def _rules(drawn: Sequence[History | Story]) -> dict[str, Profile]:
+    """Of each its own."""
+    return {each.name: profile(each) for each in drawn}
+
+
+def _spoken(drawn: Sequence[History | Story], landing: Landing) -> Profile:
     """Of each cluster its own rules; and whether there are transactions."""
-    return replace(each_by_its_own(rules), **transactions_in(landing))
+    return replace(each_by_its_own(_rules(drawn)), **transactions_in(landing))
 
 
 EARLY = "early-"
@@ -100,7 +105,7 @@ def logs_whole_and_early(drawn: Sequence[History | Story], landing: Landing, slo
 
     The latter as clusters of their own, so that both are replayed at once.
     """
-    rules = {each.name: profile(each) for each in drawn}
+    rules = _rules(drawn)
     first, _ = cut_in_two(landing, until)
     early = {
         table: [{**row, "cluster_id": f"{EARLY}{row['cluster_id']}"} for row in rows] for table, rows in first.items()
@@ -109,18 +114,16 @@ def logs_whole_and_early(drawn: Sequence[History | Story], landing: Landing, slo
     return Logs(both, rules | {f"{EARLY}{name}": its for name, its in rules.items()}, slots)
 
 
-def whole_and_early(spark: SparkSession, logs: Logs, rebuilt: Timelines, keep: Keep) -> Whole:
-    """The two of `logs_whole_and_early` apart."""
-    landing = {
-        table: [row for row in rows if not row["cluster_id"].startswith(EARLY)] for table, rows in logs.landing.items()
-    }
-    rules = {name: spoken for name, spoken in logs.spoken.items() if not name.startswith(EARLY)}
-    is_early, own = F.col("cluster_id").startswith(EARLY), F.regexp_replace("cluster_id", f"^{EARLY}", "")
-    one, two = (
-        Timelines(**{name: rows.where(which).withColumn("cluster_id", own) for name, rows in vars(rebuilt).items()})
-        for which in (~is_early, is_early)
-    )
-    return Whole(spark, landing, _spoken(rules, landing), logs.slots, keep, one, two)
+def whole_and_early(
+    spark: SparkSession, drawn: Sequence[History | Story], landing: Landing, slots: int, keep: Keep, both: Timelines
+) -> Whole:
+    """The same, replayed: `both` are the timelines of `logs_whole_and_early`."""
+    is_early, own = F.col("cluster_id").startswith(EARLY), F.regexp_replace("cluster_id", EARLY, "")
+    return Whole(
+        spark, landing, _spoken(drawn, landing), slots, keep,
+        Timelines(**{name: rows.where(~is_early) for name, rows in vars(both).items()}),
+        Timelines(**{name: rows.where(is_early).withColumn("cluster_id", own) for name, rows in vars(both).items()}),
+    )  # fmt: skip
 
 
 def written_at(row: Row) -> datetime:

@@ -98,7 +98,7 @@ def whole_and_until_then() -> Logs:
 def some(spark: SparkSession, rebuilt: Answers) -> Iterator[Whole]:
     """The same, replayed."""
     with keeping() as keep:
-        yield whole_and_early(spark, whole_and_until_then(), rebuilt.frames(whole_and_until_then), keep)
+        yield whole_and_early(spark, drawn(), told(), MOST_REPLICAS, keep, rebuilt.frames(whole_and_until_then))
 
 
 @pytest.fixture(scope="module")

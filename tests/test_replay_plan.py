@@ -130,6 +130,7 @@ class Kept:
 def kept(spark: SparkSession, landed: dict[str, DataFrame]) -> Kept:
     """Of a log as most are."""
     stages: list[DataFrame] = []
+    longest: list[int] = []
 
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
         if is_small:
@@ -139,7 +140,6 @@ def kept(spark: SparkSession, landed: dict[str, DataFrame]) -> Kept:
         assert stages[-1].count() > 0
         return stages[-1]
 
-    longest: list[int] = []
     assigned = assignments(landed).localCheckpoint()
     with compiled(spark):
         timelines = reconstruct(landed, assigned, SLOTS, PLAIN, keep)

@@ -19,15 +19,6 @@ _OF_REPLICA = C.on_partition(C.LEADER_EPOCH, C.REPLICA_ID)
 _STRETCH, _AT = "stretch", "at"
 
 
-def _processes(led: DataFrame) -> DataFrame:
-    """One row per leader epoch: `processes`, in order when each began that led in it (`us`), and its LEO at the `end`.
-
-    One that restarts and keeps its epoch may have lost its tail. `led` is `spans.spans`.
-    """
-    process = F.struct(F.unix_micros(C.STARTED_AT).alias("us"), F.col(END_LEO).alias("end"))
-    return led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.sort_array(F.collect_list(process)).alias("processes"))
-
-
 def fetch_stretches(
     landed: Mapping[str, DataFrame],
     leader_timeline: DataFrame,
@@ -43,6 +34,15 @@ def fetch_stretches(
     processes = _processes(led)
     told = _told(landed, leader_timeline, replica_timeline, follows, processes)
     return _with_last_responses(told, led).join(processes, C.on_partition(C.LEADER_EPOCH))
+
+
+def _processes(led: DataFrame) -> DataFrame:
+    """One row per leader epoch: `processes`, in order when each began that led in it (`us`), and its LEO at the `end`.
+
+    One that restarts and keeps its epoch may have lost its tail. `led` is `spans.spans`.
+    """
+    process = F.struct(F.unix_micros(C.STARTED_AT).alias("us"), F.col(END_LEO).alias("end"))
+    return led.groupBy(*C.PARTITION_KEY, C.LEADER_EPOCH).agg(F.sort_array(F.collect_list(process)).alias("processes"))
 
 
 def _told(

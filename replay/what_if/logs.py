@@ -50,10 +50,7 @@ def apart(one: Column, other: Column) -> Column:
     What lies before records in common is no part of it: there the logs parted once, and have come together since.
     """
     end = F.least(one["leo"], other["leo"])
-    starts = F.filter(
-        F.array_union(F.transform(one["runs"], _start_of), F.transform(other["runs"], _start_of)),
-        lambda it: it < end,
-    )
+    starts = F.filter(F.array_union(one["runs"]["start"], other["runs"]["start"]), lambda it: it < end)
     alike = F.array_max(F.filter(starts, lambda it: _epoch_at(one, it).eqNullSafe(_epoch_at(other, it))))
     since = F.array_min(F.filter(starts, lambda it: it > F.coalesce(alike, F.lit(-1))))
     return F.when(since.isNotNull(), F.struct(since.alias("start"), end.alias("end")))
@@ -81,10 +78,6 @@ def fetched(own: Column, leader: Column, end: Column) -> Column:
     """Return the log after fetches up to `end` from its LEO on, whatever lies below: nothing is compared."""
     # OFFSET_OUT_OF_RANGE: truncated to the leader's LEO (`AbstractFetcherThread.fetchOffsetAndTruncate`).
     return let(cut(own, leader["leo"]), lambda base: _continued(base, leader, end))
-
-
-def _start_of(it: Column) -> Column:
-    return it["start"]
 
 
 def _epoch_at(of: Column, offset: Column) -> Column:

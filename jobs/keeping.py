@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from py4j.java_gateway import JavaObject
 from pyspark import StorageLevel
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql.classic.dataframe import DataFrame as ClassicDataFrame
 
 from jobs.at_once import at_once
-from jobs.shuffles import few_tasks, tasks_of_few
+from jobs.shuffles import few_tasks, in_few_parts, shuffle_parts, tasks_of_few
 from replay.keep import Keep
 from schemas.tables import (
     BROKER_REGISTRATIONS,
@@ -66,10 +67,22 @@ def with_few_kept(landed: Mapping[str, DataFrame], keep: Keep) -> dict[str, Data
     return {**landed, **dict(zip(few, kept, strict=True))}
 
 
+def _rdd_of(cut: ClassicDataFrame) -> JavaObject:
+    """The RDD of a stage that was cut off: what its plan consists of."""
+    return cut._jdf.queryExecution().analyzed().rdd()  # noqa: SLF001 (no API for it)
+
+
 def _forget(stage: DataFrame) -> None:
     """Take a stage that was cut off out of memory; Spark would, some time after nothing refers to it any more."""
     if isinstance(stage, ClassicDataFrame):  # a Spark Connect server counts references itself
-        stage._jdf.queryExecution().analyzed().rdd().unpersist(False)  # noqa: SLF001 (no API for it)
+        _rdd_of(stage).unpersist(False)
+
+
+def _read_in_few_parts(stage: DataFrame) -> DataFrame:
+    """A stage that was cut off: in few parts where it is a union, else as it is: Spark knows how it is partitioned."""
+    if isinstance(stage, ClassicDataFrame) and _rdd_of(stage).getNumPartitions() > shuffle_parts(stage.sparkSession):
+        return in_few_parts(stage)
+    return stage
 
 
 @contextmanager
@@ -86,7 +99,8 @@ def keeping() -> Iterator[Keep]:
     def keep(stage: DataFrame, *, is_small: bool = False) -> DataFrame:
         if is_small:
             with few_tasks(stage.sparkSession, tasks_of_few(stage.sparkSession)):  # it is planned now
-                return without_its_plan(stage)
+                few = without_its_plan(stage)
+            return _read_in_few_parts(few)
         if stage.sparkSession.conf.get(HOW, "persist") == "checkpoint":
             return without_its_plan(stage)
         kept.append(stage.persist(ON_DISK))

@@ -19,7 +19,7 @@ from jobs.progress import print_table, step
 from jobs.replay_marks import landed_until, mark_of
 from jobs.run_config import Configured
 from jobs.session import describe
-from jobs.shuffles import few_tasks, tasks_of
+from jobs.shuffles import few_tasks, in_few_parts, tasks_of
 from jobs.warehouse import Warehouse
 from jobs.whole_replay import Replay, whole_replay
 from replay.clocks.ahead import Ahead
@@ -65,7 +65,7 @@ def write_incidents(warehouse: Warehouse, cluster_id: str, landed: Landed, repla
         with step("look for incidents"):
             landed = with_few_kept(landed, keep)
             found = incidents_in(landed, written, replay.profile, replay.ahead, keep)
-        return write_table(warehouse, INCIDENTS, found, cluster_id, note=mark)
+        return write_table(warehouse, INCIDENTS, in_few_parts(found), cluster_id, note=mark)
 
 
 def incidents_in(told: Landed, written: Timelines, profile: Profile, ahead: Ahead, keep: Keep) -> DataFrame:

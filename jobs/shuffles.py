@@ -18,20 +18,33 @@ _OF_LARGE = 12
 """Of a large log there are more leaderships, too: small stages have one part for as many of its shuffles' parts."""
 
 
+def shuffle_parts(spark: SparkSession) -> int:
+    """Into how many parts what is planned now would be shuffled."""
+    return int(spark.conf.get(SHUFFLE_PARTITIONS) or "200")
+
+
 @contextmanager
 def few_tasks(spark: SparkSession, most: int = _FEW_TASKS) -> Iterator[None]:
     """What is planned meanwhile shuffles into at most so many parts; AQE makes fewer tasks of them where it may."""
-    before = spark.conf.get(SHUFFLE_PARTITIONS) or "200"
-    spark.conf.set(SHUFFLE_PARTITIONS, str(min(most, int(before))))
+    before = shuffle_parts(spark)
+    spark.conf.set(SHUFFLE_PARTITIONS, str(min(most, before)))
     try:
         yield
     finally:
-        spark.conf.set(SHUFFLE_PARTITIONS, before)
+        spark.conf.set(SHUFFLE_PARTITIONS, str(before))
 
 
 def tasks_of_few(spark: SparkSession) -> int:
     """Into how many parts what does not grow with requests is shuffled, beside shuffles that do."""
-    return max(_FEW_TASKS, int(spark.conf.get(SHUFFLE_PARTITIONS) or "200") // _OF_LARGE)
+    return max(_FEW_TASKS, shuffle_parts(spark) // _OF_LARGE)
+
+
+def in_few_parts(frame: DataFrame) -> DataFrame:
+    """The frame in no more parts than its session's shuffles have.
+
+    A union has as many as all that it is made of, and each part is a task, which first of all takes in the whole plan.
+    """
+    return frame.coalesce(shuffle_parts(frame.sparkSession))
 
 
 _BYTES_A_TASK = 12_000_000

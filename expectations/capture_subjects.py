@@ -41,10 +41,15 @@ def _files_of_brokers(files: DataFrame) -> DataFrame:
 
 
 def landed_lines(tables: Tables) -> DataFrame:
-    """One row per line and partition that an append or a fetch was read from, and how often it landed."""
+    """One row per line and partition that an append or a fetch was read from, and how often it landed.
+
+    One request may end the transactions of several producers: a row of each.
+    """
     of_line = (*C.PARTITION_KEY, *C.LINE)
-    appends, asked = (tables[table.name].select(*of_line) for table in (T.PRODUCE_EVENTS, T.FETCH_EVENTS))
-    return appends.unionByName(asked).groupBy(*of_line).agg(F.count(F.lit(1)).alias(TIMES))
+    appends = tables[T.PRODUCE_EVENTS.name].select(*of_line, C.PRODUCER_ID)
+    asked = tables[T.FETCH_EVENTS.name].select(*of_line, F.lit(None).alias(C.PRODUCER_ID))
+    of_producers = appends.unionByName(asked).groupBy(*of_line, C.PRODUCER_ID).agg(F.count(F.lit(1)).alias("rows"))
+    return of_producers.groupBy(*of_line).agg(F.max("rows").alias(TIMES))
 
 
 def clocks(tables: Tables) -> DataFrame:

@@ -48,7 +48,7 @@ class Invariant:
 IS_BOUNDED = f"{C.EXACTNESS} = '{Exactness.BOUNDED}'"
 IS_LEO_BOUNDED = f"{C.LOG_END_OFFSET_LOW} <> {C.LOG_END_OFFSET_HIGH}"
 HW_AND_LEO_COMPARE = (
-    f"(NOT ({IS_BOUNDED}) AND NOT ({IS_LEO_BOUNDED})) OR {C.HIGH_WATERMARK_HIGH} <= {C.LOG_END_OFFSET_LOW}"
-    f" OR {C.HIGH_WATERMARK_LOW} > {C.LOG_END_OFFSET_HIGH}"
+    f"{C.LOG_END_OFFSET} >= 0 AND ((NOT ({IS_BOUNDED}) AND NOT ({IS_LEO_BOUNDED}))"
+    f" OR {C.HIGH_WATERMARK_HIGH} <= {C.LOG_END_OFFSET_LOW} OR {C.HIGH_WATERMARK_LOW} > {C.LOG_END_OFFSET_HIGH})"
 )
-"""Which of HW and LEO is greater is certain: both are exact, or their bounds do not overlap."""
+"""Which of HW and LEO is greater is certain: the LEO is known, and both are exact or their bounds do not overlap."""

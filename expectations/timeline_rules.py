@@ -103,7 +103,7 @@ TIMELINE_RULES = (
         "FollowerHighWatermarkNeverExceedsItsLogEndOffset", REPLICA_STATES,
         scope=f"{C.ROLE} = '{Role.FOLLOWER}' AND {C.HIGH_WATERMARK} IS DISTINCT FROM {C.UNKNOWN_OFFSET}",
         # An HW of 0 lies below every LEO, also below one that nobody told.
-        known=f"{C.HIGH_WATERMARK_HIGH} <= 0 OR ({C.LOG_END_OFFSET} >= 0 AND ({HW_AND_LEO_COMPARE}))",
+        known=f"{C.HIGH_WATERMARK_HIGH} <= 0 OR ({HW_AND_LEO_COMPARE})",
         holds=f"{C.HIGH_WATERMARK} <= greatest({C.LOG_END_OFFSET}, 0)", since="2.4",
         observed=(C.HIGH_WATERMARK, C.LOG_END_OFFSET), severity=Severity.CRITICAL,
         why="A follower takes the smaller of the response's HW and its own LEO, and lowers the HW when it truncates.",

@@ -80,11 +80,11 @@ def found(kind: str, severity: str = "info", begin: int = 10, end: int = 11, epo
     }  # fmt: skip
 
 
-def appended(base: int, last: int, acks: int = -1, error: int = 0, line: int = 1) -> Given:
+def appended(base: int, last: int, acks: int = -1, error: int = 0, line: int = 1, **more: Any) -> Given:
     """An append at the leader of epoch 0."""
     return {
         **became_leader(0, 1), "base_offset": base, "last_offset": last, "acks": acks, "error_code": error,
-        "source_file": "broker-1/kafka-request.log", "source_line": line,
+        "source_file": "broker-1/kafka-request.log", "source_line": line, **more,
     }  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from replay.findings.under_min_isr import times_under_min_isr
 from replay.profile import Profile
 from schemas import tables as T
 from tests.checked_rows import Given, at, event
-from tests.frames import nothing_else, rows
+from tests.frames import rows
 from tests.nothing_told import untold
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def test_an_isr_inferred_for_the_end_is_nobodys(spark: SparkSession) -> None:
     assert {(row["kind"], row["leader_epoch"], row["replica_id"]) for row in left} == {
         ("ISR_SHRUNK", 1, 1), ("ISR_SHRUNK", 1, 3)
     }  # fmt: skip
-    assert times_under_min_isr(timeline, untold(spark)[0], *nothing_else(spark, T.SETTINGS), Profile()).isEmpty()
+    assert times_under_min_isr(timeline, untold(spark)[0], landed, Profile()).isEmpty()
     assert {row["leader_epoch"]: row[END_ISR] for row in known.collect()} == {0: [1, 2, 3], 1: [2]}
     assert unclean_elections(elections(landed, known), Profile()).isEmpty()
 

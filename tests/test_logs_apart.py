@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from pyspark.sql import DataFrame
 
-from replay.findings import differing, parted_followers, parted_logs
+from replay.findings import begun_behind, differing, parted_followers, parted_logs
 from replay.findings.divergence import divergences
 from replay.profile import Profile, Truncation
 from schemas import tables as T
-from tests.checked_rows import Given, at, event, state
+from tests.checked_rows import HERE, Given, at, event, state
 from tests.incident_histories import changes, cut, led
 from tests.mutants import Mutant
 from tests.small_histories import Findings, Histories, Told, by_topic, told_once
@@ -20,6 +22,18 @@ pytestmark = pytest.mark.spark
 def fetched(replica: int, epoch: int, leo: int, hw: int = 8) -> Given:
     """A follower that fetched at a LEO in an epoch."""
     return state(replica, epoch, 3, leo, hw, remote_log_end_offset=leo)
+
+
+def begins(offset: int | None, second: float, **more: Any) -> Given:
+    """A line of replica 1 by which its log begins at an offset."""
+    line = {"kind": "truncated_fully_at", "broker_id": 1, "event_time": at(second), **more}
+    return {**HERE, "source_file": f"broker-{line['broker_id']}/server.log", "source_line": 1, **line, "offset": offset}
+
+
+def asked(log_start: int, second: float) -> Given:
+    """A fetch of replica 1, which tells where its own log begins."""
+    who = {"replica_id": 1, "broker_id": 2, "event_time": at(second)}
+    return {**HERE, "source_file": "broker-2/kafka-request.log", "source_line": 1, **who, "log_start_offset": log_start}
 
 
 # Of leader 1's [0, 10) leader 2 has [0, 8), and appends up to 12.
@@ -48,6 +62,15 @@ HISTORIES: Histories = {
     "cut_too_little": led(*TAKEN_OVER) | {T.TRUNCATIONS: [cut(1, 1, 10, 9, event_time=at(15))]},
     "cut_before": led(*TAKEN_OVER) | {T.TRUNCATIONS: [cut(1, 0, 12, 8, event_time=at(1))]},
     "cut_by_another": led(*TAKEN_OVER) | {T.TRUNCATIONS: [cut(3, 1, 10, 8, event_time=at(15))]},
+    # Away for longer than retention, it gave its whole log up: that is no truncation.
+    "given_up": led(*TAKEN_OVER) | {
+        T.REPLICA_TIMELINE: [fetched(1, 1, 11)],
+        T.BROKER_STATEMENTS: [begins(9, 14), begins(10, 15), begins(11, 16)],
+    },
+    "given_up_before": led(*TAKEN_OVER) | {T.BROKER_STATEMENTS: [begins(10, 9)]},
+    "given_up_by_another": led(*TAKEN_OVER) | {T.BROKER_STATEMENTS: [begins(10, 15, broker_id=3)]},
+    "deleted": led(*TAKEN_OVER) | {T.BROKER_STATEMENTS: [begins(None, 15, kind="log_deleted")]},
+    "asked_from_behind": led(*TAKEN_OVER) | {T.FETCH_EVENTS: [asked(9, 14), asked(10, 15)]},
     "followed_long_before": led(*THIRD) | {T.REPLICA_TIMELINE: [fetched(1, 0, 9)]},
     # Leader 3 has not all of 2, but what 2 appended in place of 1's records: 1 fetches on over its own.
     "back_later": led(*TAKEN_OVER, event(2, 1, 11, 11)) | {T.REPLICA_TIMELINE: [fetched(1, 2, 11)]},
@@ -55,6 +78,10 @@ HISTORIES: Histories = {
     "hw_cut": led(*KEPT) | {
         T.REPLICA_TIMELINE: WENT_ON,
         T.TRUNCATIONS: [cut(3, 1, 12, 9, event_time=at(16)), cut(3, 1, 10, 9, event_time=at(18))],
+    },
+    "hw_given_up": led(*KEPT) | {
+        T.REPLICA_TIMELINE: WENT_ON,
+        T.BROKER_STATEMENTS: [begins(10, 16, broker_id=3)], T.TRUNCATIONS: [cut(3, 1, 10, 9, event_time=at(18))],
     },
     "hw_cut_before_any": led(*KEPT) | {
         T.REPLICA_TIMELINE: WENT_ON, T.TRUNCATIONS: [cut(3, 1, 10, 9, event_time=at(11.5))],
@@ -82,10 +109,16 @@ FOUND: Findings = {
     "cut_too_little": {("warning", 1, 1, 8, 9, None)},
     "cut_before": {("warning", 1, 1, 8, 10, None)},
     "cut_by_another": {("warning", 1, 1, 8, 10, None)},
+    "given_up": {("info", 1, 1, 8, 10, 15)},
+    "given_up_before": {("warning", 1, 1, 8, 10, None)},
+    "given_up_by_another": {("warning", 1, 1, 8, 10, None)},
+    "deleted": {("info", 1, 1, 8, 10, 15)},
+    "asked_from_behind": {("info", 1, 1, 8, 10, 15)},
     "followed_long_before": {("warning", 2, 1, 8, 10, None)},
     "back_later": {("critical", 1, 1, 8, 10, None)},
     "hw_went_on": {("warning", 1, 1, 9, 10, None), ("critical", 1, 3, 9, 10, None)},
     "hw_cut": {("warning", 1, 1, 9, 10, None), ("info", 1, 3, 9, 10, 16)},
+    "hw_given_up": {("warning", 1, 1, 9, 10, None), ("info", 1, 3, 9, 10, 16)},
     "hw_cut_before_any": {("warning", 1, 1, 9, 10, None)},
     "hw_cut_too_little": {("warning", 1, 1, 9, 10, None), ("critical", 1, 3, 9, 10, None)},
     "hw_cut_before": {("warning", 1, 1, 9, 10, None), ("critical", 1, 3, 9, 10, None)},
@@ -105,6 +138,9 @@ MUTANTS = (
     Mutant(CUTS, "(it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH)) & ", "", "a follower's cut long before ends it"),
     Mutant(CUTS, ' & (it[C.TO_OFFSET] <= F.col("begin"))', "", "any cut of a follower ends it"),
     Mutant(CUTS, "F.array_min", "F.array_max", "a follower's last cut ends it"),
+    Mutant(begun_behind.with_behind, "(F.col(_BEGINS_AT) >= F.col(END)) & ", "", "any start is behind the range"),
+    Mutant(begun_behind.with_behind, " & (F.col(_TOLD_AT) >= F.col(C.STARTED_AT))", "", "it began behind them before"),
+    Mutant(begun_behind.with_behind, "F.min(_TOLD_AT)", "F.max(_TOLD_AT)", "the last start counts"),
     Mutant(parted_followers.parted_followers, "begin >= start AND is_heard", "begin >= start",
            "what a silent leader had is known"),
     Mutant(parted_followers.parted_followers, '(F.col(OWN_HW) > F.col("begin"))', '(F.col(OWN_HW) >= F.col("begin"))',

@@ -18,9 +18,9 @@ from replay.findings.suspects import IS_BOUNDED, MAY_STALL, WAS_UNDER_MIN_ISR, o
 from replay.findings.under_min_isr import times_under_min_isr
 from replay.releases import profile_for
 from schemas import columns as C
-from schemas.tables import LEADER_TIMELINE, SETTINGS
+from schemas.tables import BROKER_STATEMENTS, LEADER_TIMELINE, SETTINGS
 from tests.checked_rows import Given, at, event
-from tests.frames import nothing_else, rows
+from tests.frames import rows
 from tests.nothing_told import untold
 from tests.rebuilt import Answers, Logs, asked, logs_of
 from tests.twin.histories import history
@@ -45,11 +45,11 @@ def test_who_is_no_suspect_has_no_finding(rebuilt: Answers) -> None:
     leaders = rebuilt.with_all_beside(drawn).leader_timeline
     with keeping() as keep:
         told = untold(leaders.sparkSession)
-        (settings,) = nothing_else(leaders.sparkSession, SETTINGS)
+        landed = {table.name: rows(leaders.sparkSession, table) for table in (SETTINGS, BROKER_STATEMENTS)}
         suspected = keep(suspects(leaders, told[1], STALL_MS), is_small=True)
         looks = {
             MAY_STALL: lambda events: stalled_high_watermarks(events, *told, HASTY),
-            WAS_UNDER_MIN_ISR: lambda events: times_under_min_isr(events, told[0], settings, HASTY),
+            WAS_UNDER_MIN_ISR: lambda events: times_under_min_isr(events, told[0], landed, HASTY),
         }
         for of, look in looks.items():
             everything = sorted(map(str, look(leaders).collect()))

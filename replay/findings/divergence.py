@@ -28,8 +28,8 @@ def divergences(
     profile: Profile,
 ) -> DataFrame:
     """One row per range in which a replica's log and the new leader's differed, or two dumps differ."""
-    of_leaders = parted_from_leaders(lost, took_part, truncations, leader_timeline)
-    of_followers = parted_followers(lost, took_part, truncations, leader_timeline, profile)
+    of_leaders = parted_from_leaders(landed, lost, took_part, truncations, leader_timeline)
+    of_followers = parted_followers(landed, lost, took_part, truncations, leader_timeline, profile)
     return of_leaders.unionByName(of_followers).unionByName(of_dumps(landed[T.SEGMENT_BATCHES.name]))
 
 

@@ -51,8 +51,8 @@ def incidents(
     epochs = keep(told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]), is_small=True)
     suspected = keep(suspects(leader_timeline, heard, STALL_MS), is_small=True)
     bounded = only(leader_timeline, suspected, IS_BOUNDED)
-    settings = landed[T.SETTINGS.name]
-    too_small = only(leader_timeline, with_changed(suspected, settings), WAS_UNDER_MIN_ISR)
+    changed = with_changed(suspected, landed[T.SETTINGS.name], led)
+    too_small = only(leader_timeline, changed, WAS_UNDER_MIN_ISR)
     took_part = keep(contacts(replica_timeline, leader_timeline, bounded), is_small=True)
     cut = keep(with_last_contact(truncations, took_part), is_small=True)
     lost = keep(losses(landed, led, took_part, cut), is_small=True)
@@ -64,7 +64,7 @@ def incidents(
         regressions(led),
         times_without_leader(epochs, landed),
         isr_changes(isr_steps(leader_timeline)),
-        times_under_min_isr(too_small, epochs, settings, profile),
+        times_under_min_isr(too_small, epochs, landed, profile),
         stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), epochs, heard, profile),
         stale_isr_members(leader_timeline, profile, keep),
         divergences(landed, lost, took_part, truncations, leader_timeline, profile),

@@ -7,9 +7,12 @@ under the new leader asks for what lies beyond.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay.findings.begun_behind import BEHIND_AT, with_behind
 from replay.findings.contacts import ASKED_FROM, LEADS, OWN_HW
 from replay.findings.differing import KEPT, kept, with_differing
 from replay.findings.finding import finding, text
@@ -22,13 +25,18 @@ from schemas.kinds import IncidentKind, Severity
 
 
 def parted_followers(
-    lost: DataFrame, took_part: DataFrame, truncations: DataFrame, leader_timeline: DataFrame, profile: Profile
+    landed: Mapping[str, DataFrame],
+    lost: DataFrame,
+    took_part: DataFrame,
+    truncations: DataFrame,
+    leader_timeline: DataFrame,
+    profile: Profile,
 ) -> DataFrame:
     """One row per election and follower that went on above records which the new leader had not, and appended others.
 
     Certain of a follower alone that had them below its own HW, under the leader right before, and asked for none of the
-    new leader's there. It ends when the follower cuts. A leader that restarts and keeps its epoch is asked in one epoch
-    before and after.
+    new leader's there. It ends when the follower cuts, or has a log that begins behind it. A leader that restarts
+    and keeps its epoch is asked in one epoch before and after.
     """
     is_heard = F.bool_and(F.col("silent").isNull()).alias("is_heard")
     apart = lost.groupBy(*SPAN, C.CAPTURE_ID, C.LEADER_ID, C.STARTED_AT, PREVIOUS_LEADER, PREVIOUS_EPOCH, END_LEO).agg(
@@ -47,11 +55,12 @@ def parted_followers(
         .withColumn("end", F.least(ASKED_FROM, END_LEO))
         .where("begin < end")
     )
-    return _findings(with_differing(_with_cuts(known, truncations), leader_timeline, C.REPLICA_ID))
+    behind = with_behind(known, landed, C.REPLICA_ID)
+    return _findings(with_differing(_with_cuts(behind, truncations), leader_timeline, C.REPLICA_ID))
 
 
 def _with_cuts(known: DataFrame, truncations: DataFrame) -> DataFrame:
-    """Return the rows with `ended_at`: when the follower cut its log to where the two part, in that epoch or later.
+    """Return the rows with `ended_at`, and `cut_at`: when it cut to where the two part, in that epoch or later.
 
     And with `differing.KEPT`.
     """
@@ -60,8 +69,9 @@ def _with_cuts(known: DataFrame, truncations: DataFrame) -> DataFrame:
     since = F.filter(
         "cuts", lambda it: (it[C.LEADER_EPOCH] >= F.col(C.LEADER_EPOCH)) & (it[C.TO_OFFSET] <= F.col("begin"))
     )
-    ended_at = F.array_min(F.transform(since, lambda it: it[C.EVENT_TIME]))
-    dated = known.join(cuts, C.on_partition(C.REPLICA_ID), "left").withColumn(C.ENDED_AT, ended_at)
+    cut_at = F.array_min(F.transform(since, lambda it: it[C.EVENT_TIME]))
+    known = known.join(cuts, C.on_partition(C.REPLICA_ID), "left")
+    dated = known.withColumn("cut_at", cut_at).withColumn(C.ENDED_AT, F.least("cut_at", BEHIND_AT))
     return dated.withColumn(KEPT, kept("cuts"))
 
 
@@ -69,7 +79,8 @@ def _findings(rows: DataFrame) -> DataFrame:
     """One finding per follower and range of which it had other records."""
     is_over = F.col(C.ENDED_AT).isNotNull()
     fate = (
-        F.when(is_over, text("it cut them at {}", C.ENDED_AT))
+        F.when(F.col("cut_at").isNotNull(), text("it cut them at {}", "cut_at"))
+        .when(is_over, text("its log begins behind them at {}", C.ENDED_AT))
         .when(F.size(KEPT) > 0, "it keeps these")
         .otherwise("it has cut nothing")
     )

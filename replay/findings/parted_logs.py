@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from replay.findings.begun_behind import BEHIND_AT, with_behind
 from replay.findings.contacts import LEADS
 from replay.findings.differing import KEPT, kept, with_differing
 from replay.findings.finding import finding, text
@@ -19,19 +22,24 @@ _UNTIL = "gone_in"
 
 
 def parted_from_leaders(
-    lost: DataFrame, took_part: DataFrame, truncations: DataFrame, leader_timeline: DataFrame
+    landed: Mapping[str, DataFrame],
+    lost: DataFrame,
+    took_part: DataFrame,
+    truncations: DataFrame,
+    leader_timeline: DataFrame,
 ) -> DataFrame:
     """One row per election after which the new leader appended at offsets where its predecessor had other records.
 
-    It begins with the first of them, and ends when the predecessor cuts: under truncation to the HW it may never do so,
-    and fetch on over its own records (KIP-101, scenario 2). If the log goes on from another than the new leader's,
-    perhaps the predecessor's, it is the new leader that has to cut.
+    It begins with the first of them, and ends when the predecessor cuts, or has a log that begins behind them: under
+    truncation to the HW it may never do so, and fetch on over its own records (KIP-101, scenario 2). If the log goes on
+    from another than the new leader's, perhaps the predecessor's, it is the new leader that has to cut.
     """
     ends = F.least(F.col(HAD_UP_TO), F.col(END_LEO))
     apart = lost.groupBy(*SPAN, C.CAPTURE_ID, C.LEADER_ID, C.STARTED_AT, PREVIOUS_LEADER, PREVIOUS_EPOCH).agg(
         F.min(SPLIT_AT).alias("begin"), F.max(ends).alias("end")
     ).where("begin < end").where(f"{PREVIOUS_LEADER} <> {C.LEADER_ID}")  # fmt: skip
-    ended = _with_end(_with_until(apart, lost, took_part), truncations)
+    known = with_behind(_with_until(apart, lost, took_part), landed, PREVIOUS_LEADER)
+    ended = _with_end(known, truncations)
     rows = with_differing(ended, leader_timeline, PREVIOUS_LEADER)
     severity, fate = _fate()
     evidence = text(
@@ -96,7 +104,7 @@ def _with_end(apart: DataFrame, truncations: DataFrame) -> DataFrame:
         own = cuts.select(*C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(replica), F.col("cuts").alias(name))
         known = known.join(own, C.on_partition(replica), "left")
     ended = {"cut_at": first_cut("own_cuts", C.LEADER_EPOCH), "other_cut_at": first_cut("other_cuts", _UNTIL)}
-    dated = known.withColumns(ended).withColumn(C.ENDED_AT, F.least("cut_at", "other_cut_at"))
+    dated = known.withColumns(ended).withColumn(C.ENDED_AT, F.least("cut_at", BEHIND_AT, "other_cut_at"))
     return dated.withColumn(KEPT, kept("own_cuts"))
 
 
@@ -108,6 +116,8 @@ def _fate() -> tuple[Column, Column]:
     )
     words = (
         F.when(F.col("cut_at").isNotNull(), text("replica {} cut its own at {}", PREVIOUS_LEADER, "cut_at"))
+        .when(F.col(BEHIND_AT).isNotNull(),
+              text("the log of replica {} begins behind them at {}", PREVIOUS_LEADER, BEHIND_AT))
         .when(is_over, text("replica {} cut these at {}: the log of epoch {} does not hold them",
                             C.LEADER_ID, "other_cut_at", _UNTIL))
         .when(is_back & (F.size(KEPT) > 0),

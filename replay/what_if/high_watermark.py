@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from replay import names as N
@@ -24,7 +24,10 @@ from schemas import tables as T
 
 _UNLINED_AT = "unlined_at"
 """timestamp: when an event happened that no line tells of; NULL of one that has a line."""
-_SAME_EVENT = (*C.on_partition(C.LEADER_EPOCH, C.EVENT_TYPE, C.REPLICA_ID), *C.LINE, _UNLINED_AT)
+_NTH = "nth"
+"""int: which of the events of its line it is, as of markers, by which one request ends several transactions."""
+_SAME_LINE = (*C.on_partition(C.LEADER_EPOCH, C.EVENT_TYPE, C.REPLICA_ID), *C.LINE, _UNLINED_AT)
+_SAME_EVENT = (*_SAME_LINE, _NTH)
 
 
 def would_be(
@@ -61,7 +64,8 @@ def differences(was: DataFrame, would_be: DataFrame, what_if: str) -> DataFrame:
     bounds do not meet.
     """
     unlined_at = F.when(F.col(C.SOURCE_LINE).isNull(), F.col(C.EVENT_TIME))
-    one, other = was.withColumn(_UNLINED_AT, unlined_at), would_be.withColumn(_UNLINED_AT, unlined_at)
+    nth = F.row_number().over(Window.partitionBy(*_SAME_LINE).orderBy(C.EVENT_SEQ))
+    one, other = (made.withColumn(_UNLINED_AT, unlined_at).withColumn(_NTH, nth) for made in (was, would_be))
     hw = F.col(C.HIGH_WATERMARK).alias(C.WHAT_IF_HIGH_WATERMARK)
     bounds = (C.HIGH_WATERMARK_LOW, C.HIGH_WATERMARK_HIGH)
     other = other.select(*[F.col(c).alias(f"other_{c}") for c in (*_SAME_EVENT, *bounds)], hw)

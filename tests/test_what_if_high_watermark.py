@@ -76,6 +76,44 @@ append 3
 3 fetches at 7
 isr 1 3
 """
+OMITTED = """
+1 leads epoch 0, replicas 1 2 3, isr 1 2
+append 4
+2 fetches at 0, at once
+2 fetches at 4, {how}
+2 fetches at 4, {how}
+2 is elected epoch 1, isr 1 2
+append 1
+"""
+"""The last answer says nothing new, and leaves the partition out: it would have told 2 of what had been committed."""
+OMITTED_LATE = """
+1 leads epoch 0, replicas 1 2 3, isr 1
+append 4
+2 fetches at 0, at once
+2 fetches at 4, at once
+2 fetches at 4, at once
+isr 1 2
+2 fetches at 4, at once
+2 fetches at 4, at once
+2 is elected epoch 1, isr 2
+append 1
+"""
+OMITTED_LET_GO = """
+1 leads epoch 0, replicas 1 2 3, isr 1 2 3
+append 4
+2 fetches at 0, at once
+3 fetches at 4, at once
+2 fetches at 4, at once
+2 fetches at 4, at once
+append 2
+2 fetches at 4, at once
+isr 1 2, by metadata
+time +3 s
+2 fetches at 6, at once
+2 fetches at 6, at once
+2 is elected epoch 1, isr 1 2
+append 1
+"""
 ALONE = """
 1 leads epoch 0, replicas 1 2 3, isr 1 2
 append 1, acks all
@@ -105,6 +143,10 @@ OTHERWISE = {
     "a follower carries a higher HW": (CARRIED, Rules(NEW, 3), Rules(NEW, 1)),
     "one is waited for longer": (LET_GO, Rules("lag 10 s"), Rules("lag 20 s")),
     "one is let go sooner": (LET_GO, Rules("lag 20 s"), Rules("lag 10 s")),
+    "an answer would have told": (OMITTED.format(how="at once"), Rules(NEW, 3), Rules(NEW, 2)),
+    "one from purgatory would have": (OMITTED.format(how="parked"), Rules(NEW, 3), Rules(NEW, 2)),
+    "it would have told of a rise": (OMITTED_LATE, Rules(NEW, 1), Rules(NEW, 2)),
+    "one let go sooner, and an answer": (OMITTED_LET_GO, Rules(f"{NEW}\nlag 30 s"), Rules(f"{NEW}\nlag 2 s")),
     "the gate is shut": (GATED, Rules(OLD, 2), Rules("kafka 3.7.0, protocol 3.6", 2)),
     "the gate is open": (GATED, Rules("kafka 3.7.0, protocol 3.6", 2), Rules(OLD, 2)),
 }

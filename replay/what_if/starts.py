@@ -22,6 +22,7 @@ from replay.what_if.both_rules import WAS_RISEN_TO, WAS_START
 from replay.what_if.logs import let
 from schemas import columns as C
 from schemas import tables as T
+from schemas.kinds import EventType
 
 _WOULD_RISE_TO = "would_rise_to"
 """bigint: `risen_to` at the end of a leadership under the other rules."""
@@ -53,12 +54,7 @@ def _last_read(states: DataFrame, slots: int) -> DataFrame:
     When a response was read its HW tells: it may be from before its own fetch raised it, or from when it had waited
     (P:1514, RM:1799). The last event is meant after which the HW was no higher.
     """
-    response = F.when(is_event(N.RESPONSE), F.col(C.RESPONSE_HIGH_WATERMARK)).alias("hw")
-    said = F.struct(
-        response, F.col(C.EVENT_SEQ).alias("seq"), F.col(N.FOLLOWER_LEO).alias("leo"),
-        F.col(N.OWN_LOG_START).alias("log_start"),
-    )  # fmt: skip
-    last = states.groupBy(*N.LEADERSHIP).agg(F.array(*[last_heard(i, said) for i in range(slots)]).alias("last"))
+    last = states.groupBy(*N.LEADERSHIP).agg(F.array(*[_last_answer(i) for i in range(slots)]).alias("last"))
 
     def read(slot: int) -> Column:
         it = F.get("last", F.lit(slot))
@@ -70,6 +66,29 @@ def _last_read(states: DataFrame, slots: int) -> DataFrame:
         F.max(N.RISEN_TO).alias(_WOULD_RISE_TO),
         F.array(*[read(i) for i in range(slots)]).cast(_BESIDES[_READ]).alias(_READ),
     )  # fmt: skip
+
+
+def _last_answer(slot: int) -> Column:
+    """Return the last answer that a replica took, an aggregate: HW, place, and its own LEO and log start after it.
+
+    One that omits the partition, of which no `RESPONSE` follows, told that its HW was what the fetch session had been
+    told (KIP-227). Under other rules it would have told of another (`CachedPartition.maybeUpdateResponseData`, FS:138).
+    """
+    is_response, seq = is_event(N.RESPONSE), F.col(C.EVENT_SEQ)
+    # Answered at once, it is read before its own fetch counts.
+    until = F.when(is_response | F.col(C.IS_PARKED), seq).otherwise(seq - 1)
+    hw = F.col(C.RESPONSE_HIGH_WATERMARK)
+
+    def said(hw: Column) -> Column:
+        of_replica = (F.col(N.FOLLOWER_LEO).alias("leo"), F.col(N.OWN_LOG_START).alias("log_start"))
+        return F.struct(hw.alias("hw"), until.alias("seq"), *of_replica)
+
+    own = F.col(N.SLOT) == slot
+    omits = own & is_event(EventType.FETCH) & F.col(N.IS_TAKEN) & (hw >= 0)
+    fetched_at = F.max(F.when(omits, seq))
+    is_omitted = F.coalesce(fetched_at > F.max(F.when(own & is_response, seq)), fetched_at.isNotNull())
+    omitted = F.max_by(F.when(omits, said(hw)), F.when(omits, seq))
+    return F.when(is_omitted, omitted).otherwise(last_heard(slot, said(F.when(is_response, hw))))
 
 
 def _next_states(both: Column, step: Column) -> Column:

@@ -84,12 +84,16 @@ def _changes(partitions: DataFrame, landed: Mapping[str, DataFrame]) -> DataFram
     `partitions` has `incarnations`, when the first leadership began.
     """
     settings, statements = landed[T.SETTINGS.name], landed[T.BROKER_STATEMENTS.name]
+    of_cluster, of_topic = [str(C.CLUSTER_ID)], [str(C.CLUSTER_ID), str(C.TOPIC)]
     told = told_min_isrs(settings).where(F.col(C.EVENT_TIME).isNotNull())
-    lines = told.select(C.CLUSTER_ID, F.col(C.TOPIC).alias("of_topic"), C.EVENT_TIME, C.BROKER_ID).distinct()
+    lines = F.collect_set(F.struct(C.EVENT_TIME, C.BROKER_ID))
+    own = told.where(F.col(C.TOPIC) != "").groupBy(*of_topic).agg(lines.alias("own"))
+    defaults = told.where(F.col(C.TOPIC) == "").groupBy(*of_cluster).agg(lines.alias("defaults"))
     known = with_min_isr_changes(partitions, settings, statements)
-    concerns = (F.col("of_topic") == F.col(C.TOPIC)) | (F.col("of_topic") == "")
-    its = known.join(F.broadcast(lines), str(C.CLUSTER_ID)).where(concerns)
-    return its.drop("of_topic", "incarnations").withColumn(_IS_SETTING, F.lit(1))
+    both = known.join(F.broadcast(own), of_topic, "left").join(F.broadcast(defaults), of_cluster, "left")
+    its = F.flatten(F.array_compact(F.array("own", "defaults")))
+    rows = both.withColumn("line", F.explode(its)).select("*", "line.*")
+    return rows.drop("line", "own", "defaults", "incarnations").withColumn(_IS_SETTING, F.lit(1))
 
 
 def _with_changes(leader_timeline: DataFrame, landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:

@@ -20,11 +20,12 @@ class Earlier:
 def with_news(verdict: Verdict, rule: Invariant, before: Earlier | None) -> Verdict:
     """The verdict with its violations compared; all are new where the rule is, or demands something else now.
 
+    So do those of a rule that has the moment of the run in it: that no event came today is not what yesterday's run said.
     Runs keep so many violations of a rule and no more. Where one of the two had more, which are new cannot be told;
     how many is then by how much the number has grown.
     """
     now = verdict.violations - verdict.suppressed
-    if before is None or before.fingerprint != rule.fingerprint:
+    if before is None or before.fingerprint != rule.fingerprint or rule.demands:
         told = tuple(replace(example, is_new=True) for example in verdict.examples)
         return replace(verdict, new_violations=now, examples=told)
     if now > len(verdict.examples) or before.violations > len(before.kept):

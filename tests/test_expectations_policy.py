@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import date
+from datetime import UTC, date, datetime
 from pathlib import Path
 
 import pytest
 
+from expectations.capture_rules import is_fresh
 from expectations.counts import Count, Measure, Partition
 from expectations.earlier import Earlier, with_news
 from expectations.errors import PolicyError
@@ -158,3 +159,12 @@ def test_what_is_new(now: Verdict, before: Earlier | None, new: int, are_new: li
 
     assert (told.new_violations, [example.is_new for example in told.examples]) == (new, are_new)
     assert told.is_broken is (new > 0)
+
+
+def test_that_nothing_came_is_news_in_every_run() -> None:
+    """Yesterday's run said so of yesterday: a scheduler that asks for what is new hears of it as long as it lasts."""
+    today, yesterday = (is_fresh(datetime(2026, 11, day, tzinfo=UTC)) for day in (22, 21))
+    told = with_news(violated("a"), today, Earlier(yesterday.fingerprint, 1, frozenset("a")))
+
+    assert today.fingerprint == yesterday.fingerprint
+    assert (told.new_violations, [example.is_new for example in told.examples]) == (1, [True])

@@ -20,7 +20,7 @@ class Earlier:
 def with_news(verdict: Verdict, rule: Invariant, before: Earlier | None) -> Verdict:
     """The verdict with its violations compared; all are new where the rule is, or demands something else now.
 
-    So do those of a rule that has the moment of the run in it: that no event came today is not what yesterday's run said.
+    So are those of a rule that has the moment of the run in it: yesterday's run did not say that no event came today.
     Runs keep so many violations of a rule and no more. Where one of the two had more, which are new cannot be told;
     how many is then by how much the number has grown.
     """

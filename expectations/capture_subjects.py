@@ -48,7 +48,9 @@ def landed_lines(tables: Tables) -> DataFrame:
     of_line = (*C.PARTITION_KEY, *C.LINE)
     appends = tables[T.PRODUCE_EVENTS.name].select(*of_line, C.PRODUCER_ID)
     asked = tables[T.FETCH_EVENTS.name].select(*of_line, F.lit(None).alias(C.PRODUCER_ID))
-    of_producers = appends.unionByName(asked).groupBy(*of_line, C.PRODUCER_ID).agg(F.count(F.lit(1)).alias("rows"))
+    # By line at once: else all requests are shuffled by line and producer, and then again.
+    of_lines = appends.unionByName(asked).repartition(*map(F.col, of_line))
+    of_producers = of_lines.groupBy(*of_line, C.PRODUCER_ID).agg(F.count(F.lit(1)).alias("rows"))
     return of_producers.groupBy(*of_line).agg(F.max("rows").alias(TIMES))
 
 

@@ -13,6 +13,9 @@ ROLE_LEOS = (StatementKind.BECAME_LEADER_LEO, StatementKind.BECAME_FOLLOWER_LEO)
 ROLE_HWS = (StatementKind.BECAME_LEADER_HW, StatementKind.BECAME_FOLLOWER_HW)
 """Its HW, in the same line."""
 
+LOG_STARTS = (StatementKind.LOG_START_MOVED, StatementKind.LOADED_LOG_START, StatementKind.TRUNCATED_FULLY_AT)
+"""Where a replica's log starts from then on."""
+
 
 def is_of(*kinds: StatementKind) -> Column:
     """Return whether the statement is of one of the kinds."""

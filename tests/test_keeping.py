@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import redirect_stdout
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -39,13 +37,6 @@ def parts(stage: DataFrame) -> int:
     return stage.select(F.spark_partition_id()).distinct().count()
 
 
-def explained(frame: DataFrame) -> str:
-    """The physical plan, as text."""
-    with redirect_stdout(StringIO()) as text:
-        frame.explain()
-    return text.getvalue()
-
-
 def test_a_small_stage_is_shuffled_into_few_parts(spark: SparkSession) -> None:
     """Each part costs a file in each task that writes to it."""
     with keeping() as keep:
@@ -64,7 +55,7 @@ def test_a_small_stage_that_is_a_union_is_read_in_few_parts(spark: SparkSession)
         assert parts(one.union(other)) == 4
         assert parts(union) == 2
         assert union.count() == 200
-        assert "Exchange" not in explained(alone.groupBy("key").agg(F.sum("count")))
+        assert "Exchange" not in _plan(alone.groupBy("key").agg(F.sum("count")))
 
 
 @pytest.mark.parametrize(("produced", "fetched", "tasks"), [(10, 10, 4), (1_000_000, 2_000_000, 60)])

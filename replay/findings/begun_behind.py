@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 
 from replay.findings.differing import END
 from replay.findings.spans import SPAN
-from replay.statements import is_of
+from replay.statements import LOG_STARTS, is_of
 from schemas import columns as C
 from schemas import tables as T
 from schemas.columns import NO_BOUND
@@ -45,7 +45,7 @@ def _log_starts(landed: Mapping[str, DataFrame], whose: str) -> DataFrame:
     at = F.col(C.EVENT_TIME).alias(_TOLD_AT)
     is_deleted = is_of(S.LOG_DELETED)
     begins = F.when(is_deleted, F.lit(NO_BOUND)).otherwise(F.col(C.OFFSET)).alias(_BEGINS_AT)
-    begun = statements.where(is_of(S.LOG_START_MOVED, S.LOADED_LOG_START, S.TRUNCATED_FULLY_AT) | is_deleted)
+    begun = statements.where(is_of(*LOG_STARTS) | is_deleted)
     told = begun.select(*C.PARTITION_KEY, F.col(C.BROKER_ID).alias(whose), at, begins)
     asked = fetches.where(F.col(C.LOG_START_OFFSET) >= 0).select(
         *C.PARTITION_KEY, F.col(C.REPLICA_ID).alias(whose), at, F.col(C.LOG_START_OFFSET).alias(_BEGINS_AT)

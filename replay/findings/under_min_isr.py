@@ -23,6 +23,8 @@ from schemas.columns import NO_REPLICA
 from schemas.kinds import IncidentKind, Severity
 
 _IS_SETTING, _REPLICAS = "is_setting", "replicas_assigned"
+_LINES, _IS_DEFAULT = "lines", "is_default"
+"""array<struct<event_time,broker_id,value,is_default>>: what tells of the topic's setting, or of a default."""
 _NONE = -1
 """Of a setting that is removed, or a default that no line tells."""
 _KNOWN = (C.LEADER_EPOCH, C.EVENT_SEQ, C.LEADER_ID, C.CAPTURE_ID, C.ISR, _REPLICAS)
@@ -34,24 +36,26 @@ def with_changed(suspected: DataFrame, settings: DataFrame, led: DataFrame) -> D
     It may be the topic's own, or the default of brokers, told after the first leadership of the cluster began: `led` is
     `spans.spans`. A default that no line tells is another one.
     """
-    begun = F.broadcast(led.groupBy(C.CLUSTER_ID).agg(F.min(C.STARTED_AT).alias("begun")))
-    of_cluster, of_topic = [str(C.CLUSTER_ID)], [str(C.CLUSTER_ID), str(C.TOPIC)]
-    told = told_min_isrs(settings).join(begun, of_cluster).groupBy(*of_topic).agg(
-        F.collect_set(F.coalesce("value", F.lit(_NONE))).alias("own"), F.bool_or(_is_late()).alias("is_late")
-    )  # fmt: skip
-    own = told.where(F.col(C.TOPIC) != "")
-    defaults = told.where(F.col(C.TOPIC) == "").select(
-        C.CLUSTER_ID, F.col("own").alias("defaults"), F.col("is_late").alias("is_default_late")
-    )
-    known = suspected.join(F.broadcast(own), of_topic, "left").join(F.broadcast(defaults), of_cluster, "left")
-    values = F.array_union(F.coalesce("own", F.expr(C.NOBODY)), F.coalesce("defaults", F.array(F.lit(_NONE))))
-    is_late = F.coalesce("is_late", F.lit(False)) | F.coalesce("is_default_late", F.lit(False))
+    begun = led.groupBy(C.CLUSTER_ID).agg(F.min(C.STARTED_AT).alias("begun"))
+    known = _with_lines(suspected, settings).join(F.broadcast(begun), str(C.CLUSTER_ID), "left")
+    is_late = F.exists(_LINES, lambda it: F.coalesce(it[C.EVENT_TIME] > F.col("begun"), F.lit(False)))
+    untold = F.when(F.exists(_LINES, lambda it: it[_IS_DEFAULT]), F.expr(C.NOBODY)).otherwise(F.array(F.lit(_NONE)))
+    values = F.array_union(F.transform(_LINES, lambda it: F.coalesce(it["value"], F.lit(_NONE))), untold)
     may_be = F.col(WAS_UNDER_MIN_ISR) | (is_late & (F.size(values) > 1))
     return known.withColumn(WAS_UNDER_MIN_ISR, may_be).select(*suspected.columns)
 
 
-def _is_late() -> Column:
-    return F.coalesce(F.col(C.EVENT_TIME) > F.col("begun"), F.lit(False))
+def _with_lines(partitions: DataFrame, settings: DataFrame) -> DataFrame:
+    """Return the partitions with `_LINES`; those of defaults concern every topic of the cluster."""
+    of_cluster, of_topic = [str(C.CLUSTER_ID)], [str(C.CLUSTER_ID), str(C.TOPIC)]
+    is_default = F.col(C.TOPIC) == ""
+    told = told_min_isrs(settings).withColumn(_IS_DEFAULT, is_default)
+    lines = F.collect_set(F.struct(C.EVENT_TIME, C.BROKER_ID, "value", _IS_DEFAULT))
+    own = told.where(~is_default).groupBy(*of_topic).agg(lines.alias("own"))
+    defaults = told.where(is_default).groupBy(*of_cluster).agg(lines.alias("defaults"))
+    both = partitions.join(F.broadcast(own), of_topic, "left").join(F.broadcast(defaults), of_cluster, "left")
+    known = both.withColumn(_LINES, F.flatten(F.array_compact(F.array("own", "defaults"))))
+    return known.drop("own", "defaults")
 
 
 def times_under_min_isr(
@@ -83,17 +87,11 @@ def _changes(partitions: DataFrame, landed: Mapping[str, DataFrame]) -> DataFram
 
     `partitions` has `incarnations`, when the first leadership began.
     """
-    settings, statements = landed[T.SETTINGS.name], landed[T.BROKER_STATEMENTS.name]
-    of_cluster, of_topic = [str(C.CLUSTER_ID)], [str(C.CLUSTER_ID), str(C.TOPIC)]
-    told = told_min_isrs(settings).where(F.col(C.EVENT_TIME).isNotNull())
-    lines = F.collect_set(F.struct(C.EVENT_TIME, C.BROKER_ID))
-    own = told.where(F.col(C.TOPIC) != "").groupBy(*of_topic).agg(lines.alias("own"))
-    defaults = told.where(F.col(C.TOPIC) == "").groupBy(*of_cluster).agg(lines.alias("defaults"))
-    known = with_min_isr_changes(partitions, settings, statements)
-    both = known.join(F.broadcast(own), of_topic, "left").join(F.broadcast(defaults), of_cluster, "left")
-    its = F.flatten(F.array_compact(F.array("own", "defaults")))
-    rows = both.withColumn("line", F.explode(its)).select("*", "line.*")
-    return rows.drop("line", "own", "defaults", "incarnations").withColumn(_IS_SETTING, F.lit(1))
+    settings = landed[T.SETTINGS.name]
+    known = with_min_isr_changes(partitions, settings, landed[T.BROKER_STATEMENTS.name])
+    told = _with_lines(known, settings).withColumn("line", F.explode(_LINES))
+    its = told.select("*", f"line.{C.EVENT_TIME}", f"line.{C.BROKER_ID}").where(F.col(C.EVENT_TIME).isNotNull())
+    return its.drop("line", _LINES, "incarnations").withColumn(_IS_SETTING, F.lit(1))
 
 
 def _with_changes(leader_timeline: DataFrame, landed: Mapping[str, DataFrame], profile: Profile) -> DataFrame:

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from replay.events.leaderships import leaderships, roles_with_loads
 from replay.partitions import of_partitions
 from replay.profile import Profile
-from replay.statements import is_of
+from replay.statements import LOG_STARTS, is_of
 from replay.states.begins import begun_anew_untold
 from replay.stretches.gaps_across import gaps_across_cuts
 from schemas import columns as C
@@ -36,7 +36,7 @@ def cut_below_starts(statements: DataFrame, cut: DataFrame) -> DataFrame:
     of_hot = of_partitions(statements, cut)
     of_replica = C.on_partition(C.BROKER_ID)
     at, offset = F.col(C.EVENT_TIME).alias("at"), F.col(C.OFFSET).alias("start")
-    starts = of_hot.where(is_of(S.LOG_START_MOVED, S.LOADED_LOG_START, S.TRUNCATED_FULLY_AT))
+    starts = of_hot.where(is_of(*LOG_STARTS))
     cuts = of_hot.where(is_of(S.TRUNCATED_TO)).join(F.broadcast(starts.select(*of_replica, at, offset)), of_replica)
     below = (F.col("at") <= F.col(C.EVENT_TIME)) & (F.col("start") > F.col(C.OFFSET))
     return cuts.where(below).select(*C.PARTITION_KEY)

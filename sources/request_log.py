@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from schemas import columns as C
 from sources import log_lines, outcomes, request_text
 from sources.request_fields import missing_field
-from sources.request_schema import CORRUPT, READ, REQUEST_LINE
+from sources.request_schema import CORRUPT, PRODUCE, READ, REQUEST_LINE
 from sources.request_verdict import REQUEST_LOGGER, verdict
 
 LINE_TIME = "line_time"
@@ -30,7 +30,7 @@ API_NAME_KEY, API_NAME = '"requestApiKeyName":"', r'^([A-Z_0-9]{1,60})"'
 NO_RESPONSE = '"response":""'
 """How acks=0 is logged; an empty string is no struct."""
 SIGN_OF_IT = NO_RESPONSE[4:]
-"""Looked for in each line: Spark compares wherever a text begins alike, and few letters of a request are a `p`."""
+"""Looked for in each produce: Spark compares wherever a text begins alike, and few letters of a request are a `p`."""
 
 PREFIX_LENGTH = 300
 """Characters that hold a line's time stamp, level and thread. A pattern is not to be led over all of a long line."""
@@ -124,7 +124,7 @@ def _parsed_json() -> Column:
         # A text that another line was written into has no second place where it must stop being one.
         F.when(_is_text() & F.col("json").contains(COMPLETED), F.lit("{"))
         .when(_is_text(), request_text.as_json(F.col("json")))
-        .when(F.col("json").contains(SIGN_OF_IT), with_null)
+        .when((F.col("api_name") == PRODUCE) & F.col("json").contains(SIGN_OF_IT), with_null)
         .otherwise(F.col("json"))
     )
     options = {"mode": "PERMISSIVE", "columnNameOfCorruptRecord": CORRUPT}

@@ -40,7 +40,7 @@ def test_an_isr_inferred_for_the_end_is_nobodys(spark: SparkSession) -> None:
     """Nobody leaves it then, nor is it too small, nor was the next leader elected from outside it."""
     timeline = led(
         spark, event(0, 1, 5, 5, **UNTOLD), killed(0, 3, 5, 5, isr=[1], is_under_min_isr=True, **UNTOLD),
-        event(1, 1, 5, 5, isr=[2], **UNTOLD),
+        event(1, 1, 5, 5, isr=[2], remote_log_end_offset={1: 5, 3: 5}, **UNTOLD),
     )  # fmt: skip
     landed = {table.name: rows(spark, table) for table in T.LANDING_TABLES}
     known = spans(timeline)

@@ -221,12 +221,18 @@ def test_exposure_lasts_until_whatever_comes_next(spark: SparkSession) -> None:
 
 
 def test_flapping_is_clustered(spark: SparkSession) -> None:
-    """One follower that leaves two partitions of one leader, of which one has it back."""
+    """One follower that leaves two partitions of one leader, of which one has it back; who is dropped flaps not."""
 
-    def isr(seq: int, members: list[int]) -> Given:
-        return event(0, seq, 9, 9, event_type="ISR_CHANGE", isr=members)
+    def isr(seq: int, members: list[int], followers: tuple[int, ...] = (2,)) -> Given:
+        remotes = dict.fromkeys(followers, 9)
+        return event(0, seq, 9, 9, event_type="ISR_CHANGE", isr=members, remote_log_end_offset=remotes)
 
-    led = timeline(spark, a=[isr(1, [1, 2]), isr(2, [1]), isr(5, [1, 2])], b=[isr(1, [1, 2]), isr(3, [1])])
+    led = timeline(
+        spark,
+        a=[isr(1, [1, 2]), isr(2, [1]), isr(5, [1, 2])],
+        b=[isr(1, [1, 2]), isr(3, [1])],
+        dropped=[isr(1, [1, 2, 3], (2, 3)), isr(3, [1, 2])],
+    )
     found = {row["clustered_by"]: row.asDict() for row in isr_flapping(led).collect()}
 
     assert set(found) == {"cluster", "leader", "follower", "pair"}

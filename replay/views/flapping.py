@@ -5,7 +5,7 @@ from __future__ import annotations
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from replay.findings.isr_story import isr_moves, isr_steps
+from replay.findings.isr_story import IS_DROPPED, isr_moves, isr_steps
 from schemas import columns as C
 from schemas import view_columns as V
 
@@ -13,10 +13,12 @@ from schemas import view_columns as V
 def isr_flapping(leader_timeline: DataFrame) -> DataFrame:
     """One row per pair of follower and leader, per follower, per leader and per cluster (`clustered_by`).
 
+    Who leaves the ISR for being no replica any more does not flap.
+
     Columns: cluster_id, clustered_by, replica_id and leader_id (NULL where the row is of all of them), times_out,
     partitions, not_back, seconds_out_median, seconds_out_max.
     """
-    out = isr_moves(isr_steps(leader_timeline)).where("NOT is_in")
+    out = isr_moves(isr_steps(leader_timeline)).where(f"NOT is_in AND NOT {IS_DROPPED}")
     # By the clocks of two leaders: out for no time at least.
     lasted = F.unix_micros("next_at") - F.unix_micros(C.STARTED_AT)
     seconds = F.when(lasted < 0, 0).otherwise(lasted) / 1_000_000

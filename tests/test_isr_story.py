@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from replay.findings.isr_story import isr_changes, isr_steps
+from replay.views.flapping import isr_flapping
 from schemas import tables as T
 from tests.checked_rows import Given, event
 from tests.frames import rows
+from tests.test_views import timeline
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,3 +51,20 @@ def test_who_is_dropped_is_not_out(spark: SparkSession) -> None:
         (1, "ISR_SHRUNK", 1): ("it is no replica any more", None),
         (2, "ISR_SHRUNK", 3): ("it is not back", None),
     }
+
+
+def test_flapping_is_clustered(spark: SparkSession) -> None:
+    """One follower that leaves two partitions of one leader, of which one has it back; who is dropped flaps not."""
+    led = timeline(
+        spark,
+        a=[isr(0, 1, [1, 2], [2]), isr(0, 2, [1], [2]), isr(0, 5, [1, 2], [2])],
+        b=[isr(0, 1, [1, 2], [2]), isr(0, 3, [1], [2])],
+        dropped=[isr(0, 1, [1, 2, 3], [2, 3]), isr(0, 3, [1, 2], [2])],
+    )
+    found = {row["clustered_by"]: row.asDict() for row in isr_flapping(led).collect()}
+
+    assert set(found) == {"cluster", "leader", "follower", "pair"}
+    assert found["pair"] == {
+        "cluster_id": "c", "clustered_by": "pair", "replica_id": 2, "leader_id": 1, "times_out": 2, "partitions": 2,
+        "not_back": 1, "seconds_out_median": 3.0, "seconds_out_max": 3.0,
+    }  # fmt: skip

@@ -13,7 +13,6 @@ from replay.releases import profile_for
 from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
 from replay.views.exposure import exposure
-from replay.views.flapping import isr_flapping
 from schemas import tables as T
 from schemas.kinds import KAFKA_VERSION
 from tests.checked_rows import Given, at, event
@@ -218,28 +217,6 @@ def test_exposure_lasts_until_whatever_comes_next(spark: SparkSession) -> None:
         ("killed", clock(1), clock(11), 20.0), ("killed", clock(11), clock(11), 0.0), ("killed", clock(11), None, None),
         ("unknown", clock(1), clock(11), 20.0),
     ]  # fmt: skip
-
-
-def test_flapping_is_clustered(spark: SparkSession) -> None:
-    """One follower that leaves two partitions of one leader, of which one has it back; who is dropped flaps not."""
-
-    def isr(seq: int, members: list[int], followers: tuple[int, ...] = (2,)) -> Given:
-        remotes = dict.fromkeys(followers, 9)
-        return event(0, seq, 9, 9, event_type="ISR_CHANGE", isr=members, remote_log_end_offset=remotes)
-
-    led = timeline(
-        spark,
-        a=[isr(1, [1, 2]), isr(2, [1]), isr(5, [1, 2])],
-        b=[isr(1, [1, 2]), isr(3, [1])],
-        dropped=[isr(1, [1, 2, 3], (2, 3)), isr(3, [1, 2])],
-    )
-    found = {row["clustered_by"]: row.asDict() for row in isr_flapping(led).collect()}
-
-    assert set(found) == {"cluster", "leader", "follower", "pair"}
-    assert found["pair"] == {
-        "cluster_id": "c", "clustered_by": "pair", "replica_id": 2, "leader_id": 1, "times_out": 2, "partitions": 2,
-        "not_back": 1, "seconds_out_median": 3.0, "seconds_out_max": 3.0,
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

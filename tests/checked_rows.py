@@ -45,6 +45,13 @@ def state(replica_id: int, epoch: int, seq: int, leo: int, hw: int, **more: Any)
     }  # fmt: skip
 
 
+def log_deleted(topic: str, broker_id: int, second: float) -> Given:
+    """A broker's word that it deletes a log."""
+    line = {"source_file": f"broker-{broker_id}/server.log", "source_line": 1}
+    told = {"kind": "log_deleted", "leader_epoch": -1, "offset": -1, "replica_id": -1}
+    return {**HERE, **line, **told, "topic": topic, "broker_id": broker_id, "event_time": at(second)}
+
+
 def became_leader(epoch: int, broker_id: int, **more: Any) -> Given:
     """A broker's word that it leads an epoch."""
     line = {"source_file": f"broker-{broker_id}/state-change.log", "source_line": 1}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from replay.findings.held_back import held_back, high_watermark_held
 from replay.findings.stalls import stalled_high_watermarks
+from replay.findings.told_epochs import told_epochs, with_deletions
 from replay.profile import Profile
 from replay.views.catalog import VIEWS
-from schemas.tables import LEADER_TIMELINE
-from tests.checked_rows import at, event
+from schemas.tables import BROKER_STATEMENTS, LEADER_CHANGES, LEADER_TIMELINE, METADATA_CHANGES
+from tests.checked_rows import at, became_leader, event, log_deleted
 from tests.frames import nothing_else, rows
 from tests.nothing_told import untold
 
@@ -111,3 +112,54 @@ def test_why_it_stood_is_what_was_last_known_of_it(spark: SparkSession) -> None:
 
     (found,) = stalled_high_watermarks(timeline, *untold(spark), Profile()).collect()
     assert (found["replica_id"], found["leader_epoch"], found["evidence"].split("; ")[1]) == (2, 0, "[2] did not fetch")
+
+
+@pytest.mark.spark
+def test_a_deleted_topic_stalls_no_longer(spark: SparkSession) -> None:
+    """It is deleted between an append and the fetch that would have committed it: there is no HW any more."""
+    state = {"remote_log_end_offset": {2: 0}, "high_watermark_limited_by": [2]}
+    timeline = rows(spark, LEADER_TIMELINE, *[event(0, seq, 5, 0, **state) for seq in (1, 3)])
+    told = told_epochs(rows(spark, LEADER_CHANGES, became_leader(0, 1)), rows(spark, METADATA_CHANGES))
+    epochs = with_deletions(told, rows(spark, BROKER_STATEMENTS, log_deleted("ledger", 1, 3.5)))
+    _, heard = untold(spark)
+
+    (stretch,) = held_back(timeline, epochs, heard).collect()
+    assert (stretch["lasted_ms"], stretch["ended_at"]) == (2_500, at(3.5).replace(tzinfo=None))
+
+
+@pytest.mark.spark
+def test_a_stretch_has_one_reason(spark: SparkSession) -> None:
+    """Whom the HW waits for stays; why it does changes with the first fetch, and as its ISR changes."""
+
+    def known(isr: list[int], maximal: list[int], remote: int, limited: bool = True) -> dict[str, Any]:
+        return {"isr": isr, "maximal_isr": maximal, "remote_log_end_offset": {2: remote},
+                "high_watermark_limited_by": [2] if limited else []}  # fmt: skip
+
+    fetch = {"replica_id": 2}
+    histories = {
+        "first_then_behind": [
+            event(0, 1, 12, 5, **known([1, 2], [1, 2], -1)), event(0, 30, 12, 5, **known([1, 2], [1, 2], 5), **fetch),
+            event(0, 31, 12, 12, **known([1, 2], [1, 2], 12, limited=False), **fetch),
+        ],
+        "isr_removed": [
+            event(0, 2, 9, 4, event_type="APPEND", **known([1, 2], [1, 2], 4)),
+            event(0, 40, 9, 4, event_type="ISR_CHANGE", **known([1], [1], 4)),
+            event(0, 41, 9, 9, event_type="APPEND", **known([1], [1], 4, limited=False)),
+        ],
+        "in_flight": [
+            event(0, 2, 9, 4, event_type="APPEND", **known([1], [1, 2], 4)),
+            event(0, 30, 9, 4, event_type="ISR_CHANGE", **known([1, 2], [1, 2], 4)),
+            event(0, 60, 9, 9, **known([1, 2], [1, 2], 9, limited=False), **fetch),
+        ],
+    }  # fmt: skip
+    given = [{**row, "topic": topic} for topic, events in histories.items() for row in events]
+    held = high_watermark_held(rows(spark, LEADER_TIMELINE, *given), *nothing_else(spark, *HELD_OF[1:]))
+    found: dict[str, list[tuple[str, int]]] = {}
+    for row in held.orderBy("topic", "started_at").collect():
+        found.setdefault(row["topic"], []).append((row["why"], row["lasted_ms"]))
+
+    assert found == {
+        "first_then_behind": [("FIRST_FETCH", 29_000), ("BEHIND", 1_000)],
+        "isr_removed": [("NOT_FETCHING", 38_000), ("CAUGHT_UP_OUTSIDE_ISR", 1_000)],
+        "in_flight": [("ISR_CHANGE_IN_FLIGHT", 28_000), ("NOT_FETCHING", 30_000)],
+    }

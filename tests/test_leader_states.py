@@ -7,16 +7,16 @@ from pyspark.sql import DataFrame, SparkSession
 
 from replay.views.states import leader_states
 from schemas import tables as T
-from tests.checked_rows import at, became_leader, event
+from tests.checked_rows import at, became_leader, event, log_deleted
 from tests.frames import rows
 from tests.test_views import clock, timeline
 
 pytestmark = pytest.mark.spark
 
 
-def nothing_told(spark: SparkSession) -> tuple[DataFrame, DataFrame]:
-    """No line of brokers or the controller about epochs."""
-    return rows(spark, T.LEADER_CHANGES), rows(spark, T.METADATA_CHANGES)
+def nothing_told(spark: SparkSession) -> tuple[DataFrame, DataFrame, DataFrame]:
+    """No line of brokers or the controller about epochs, or about logs."""
+    return rows(spark, T.LEADER_CHANGES), rows(spark, T.METADATA_CHANGES), rows(spark, T.BROKER_STATEMENTS)
 
 
 def test_one_state_of_a_partition_at_any_moment(spark: SparkSession) -> None:
@@ -62,7 +62,8 @@ def test_in_an_epoch_of_which_no_leader_tells_none_is_in_force(spark: SparkSessi
         became_leader(1, 2, topic="led", event_time=at(5)),
     ]
     records = [became_leader(1, 2, topic="between", leader_id=-1, event_time=at(6))]
-    states = leader_states(told, rows(spark, T.LEADER_CHANGES, *lines), rows(spark, T.METADATA_CHANGES, *records))
+    landed = ((T.LEADER_CHANGES, lines), (T.METADATA_CHANGES, records), (T.BROKER_STATEMENTS, ()))
+    states = leader_states(told, *[rows(spark, table, *given) for table, given in landed])
     spans = [(row["topic"], row["leader_epoch"], row["valid_from"], row["valid_to"])
              for row in states.orderBy("topic", "leader_epoch", "event_seq").collect()]  # fmt: skip
 
@@ -72,3 +73,22 @@ def test_in_an_epoch_of_which_no_leader_tells_none_is_in_force(spark: SparkSessi
         ("late", 0, clock(1), clock(31)), ("late", 3, clock(31), None),
         ("led", 0, clock(1), clock(11)), ("led", 1, clock(11), None),
     ]  # fmt: skip
+
+
+def test_a_log_that_its_leader_deletes_ends_what_it_knew(spark: SparkSession) -> None:
+    """A follower that deletes its own is no replica any more, and so is a leader of before; the rest goes on."""
+    topics = ("deleted", "dropped", "moved", "begun_anew")
+    told = timeline(spark, **{topic: [event(0, 1, 4, 4), event(1, 1, 6, 5), event(1, 3, 7, 5)] for topic in topics})
+    lines = [became_leader(epoch, epoch + 1, topic=topic) for topic in topics for epoch in (0, 1)]
+
+    statements = [
+        *[log_deleted("deleted", broker_id, 20 + broker_id) for broker_id in (1, 2, 3)],
+        log_deleted("dropped", 3, 20), log_deleted("moved", 1, 20), log_deleted("begun_anew", 2, 5),
+    ]  # fmt: skip
+    landed = ((T.LEADER_CHANGES, lines), (T.METADATA_CHANGES, ()), (T.BROKER_STATEMENTS, statements))
+    states = leader_states(told, *[rows(spark, table, *given) for table, given in landed])
+    last = states.where("leader_epoch = 1 AND event_seq = 3").collect()
+
+    assert {row["topic"]: row["valid_to"] for row in last} == {
+        "deleted": clock(22), "dropped": None, "moved": None, "begun_anew": None,
+    }  # fmt: skip

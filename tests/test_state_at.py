@@ -44,7 +44,7 @@ LED_BY_TWO = (
 
 def ask(spark: SparkSession, led: Sequence[Given], states: Sequence[Given], second: float, *lines: Given) -> list[Row]:
     """What `state_at` tells of a moment; `lines` are of leader changes."""
-    tables = ((T.LEADER_TIMELINE, led), (T.LEADER_CHANGES, lines), (T.METADATA_CHANGES, ()))
+    tables = ((T.LEADER_TIMELINE, led), (T.LEADER_CHANGES, lines), (T.METADATA_CHANGES, ()), (T.BROKER_STATEMENTS, ()))
     leader_states(*[rows(spark, table, *given) for table, given in tables]).createOrReplaceTempView("leader_states")
     rows(spark, T.REPLICA_TIMELINE, *states).createOrReplaceTempView(T.REPLICA_TIMELINE.name)
     spark.sql(STATE_AT.sql)

@@ -7,7 +7,7 @@ from pyspark.sql import functions as F
 
 from replay.findings.min_isr_gates import has_gate, min_isr_gates
 from replay.findings.request_logs import HEARD_UNTIL, heard_until
-from replay.findings.told_epochs import told_epochs, with_untold_epochs
+from replay.findings.told_epochs import told_epochs, with_deletions, with_untold_epochs
 from replay.windows import FIRST, NOW, begun_at, is_end_told_late, timeline
 from schemas import columns as C
 from schemas import view_columns as V
@@ -15,6 +15,7 @@ from schemas.answers import HeldBy
 from schemas.kinds import EventType
 
 _STRETCH = (*C.PARTITION_KEY, "stretch")
+_REASON = "reason"
 
 
 def held_back(leader_timeline: DataFrame, epochs: DataFrame, heard: DataFrame, *cut_at: str) -> DataFrame:
@@ -22,10 +23,10 @@ def held_back(leader_timeline: DataFrame, epochs: DataFrame, heard: DataFrame, *
 
     A leader that leads on in the next epoch goes on with all that it knows, and so does the stretch.
     Columns: partition key, leader_epoch (in which it began), capture_id, leader_id, started_at, ended_at (the next
-    event, be it the next leader's, or the begin of an epoch that nobody led; NULL = still), `lasted_ms`,
-    high_watermark, log_end_offset (the highest), what the leader knew at the end, and `fetching`, who did. `epochs` is
-    `told_epochs.told_epochs`, `heard` `request_logs.heard_until`: what still goes on lasts for as long as the leader's
-    requests are logged.
+    event, be it the next leader's, the begin of an epoch that nobody led, or that the log was deleted; NULL = still),
+    `lasted_ms`, high_watermark, log_end_offset (the highest), what the leader knew at the end, and `fetching`, who did.
+    `epochs` is `told_epochs.with_deletions`, `heard` `request_logs.heard_until`: what still goes on lasts for as long
+    as the leader's requests are logged.
     """
     stretches = _stretches(with_untold_epochs(leader_timeline, epochs), *cut_at)
     known = stretches.join(F.broadcast(heard), [str(C.CLUSTER_ID), str(C.LEADER_ID)], "left")
@@ -50,13 +51,16 @@ def high_watermark_held(
     leader_timeline: DataFrame,
     leader_changes: DataFrame,
     metadata_changes: DataFrame,
+    broker_statements: DataFrame,
     produce_events: DataFrame,
     fetch_events: DataFrame,
     settings: DataFrame,
 ) -> DataFrame:
-    """One row per stretch in which the HW was held back by the same replicas: `held_back`, as a view shows it."""
-    epochs, heard = told_epochs(leader_changes, metadata_changes), heard_until(produce_events, fetch_events)
-    stretches = held_back(leader_timeline, epochs, heard, C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR)
+    """One row per stretch in which the HW was held back by the same replicas for one reason: `held_back`, as shown."""
+    epochs = with_deletions(told_epochs(leader_changes, metadata_changes), broker_statements)
+    heard = heard_until(produce_events, fetch_events)
+    cut_at = (C.HIGH_WATERMARK_LIMITED_BY, C.IS_UNDER_MIN_ISR, _REASON)
+    stretches = held_back(leader_timeline.withColumn(_REASON, _reason()), epochs, heard, *cut_at)
     of_release = stretches.join(F.broadcast(min_isr_gates(settings)), C.CLUSTER_ID, "left")
     return explained(of_release, has_gate(F.col(C.LEADER_ID), F.col(C.STARTED_AT))).select(
         *C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT, C.ENDED_AT, V.LASTED_MS,
@@ -110,14 +114,29 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
     )
 
 
+def _reason() -> Column:
+    """Return which of the reasons that a single event tells holds after it; NULL where none of them does."""
+    nobody, reason = F.expr(C.NOBODY), F.lit(None).cast("string")
+    for one, replicas in reversed(_told_at_once(F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, nobody))):
+        reason = F.when(F.size(F.coalesce(replicas, nobody)) > 0, one.value).otherwise(reason)
+    return reason
+
+
+def _told_at_once(held: Column) -> tuple[tuple[HeldBy, Column], ...]:
+    """Return the reasons that a single event tells, and the replicas that each is of."""
+    return (
+        (HeldBy.FIRST_FETCH, F.filter(held, lambda it: F.element_at(F.col(C.REMOTE_LEO_MAP), it) < 0)),
+        (HeldBy.ISR_CHANGE_IN_FLIGHT, F.array_intersect(held, F.array_except(C.MAXIMAL_ISR, C.ISR))),
+        (HeldBy.CAUGHT_UP_OUTSIDE_ISR, F.array_except(held, C.MAXIMAL_ISR)),
+    )
+
+
 def _explained(gate: Column) -> tuple[Column, Column]:
     """Return why the HW stood and for whom it waited, by what the leader knew (P:1152 maybeIncrementLeaderHW)."""
     nobody = F.expr(C.NOBODY)
     held = F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, nobody)
     reasons = (
-        (HeldBy.FIRST_FETCH, F.filter(held, lambda it: F.element_at(F.col(C.REMOTE_LEO_MAP), it) < 0)),
-        (HeldBy.ISR_CHANGE_IN_FLIGHT, F.array_intersect(held, F.array_except(C.MAXIMAL_ISR, C.ISR))),
-        (HeldBy.CAUGHT_UP_OUTSIDE_ISR, F.array_except(held, C.MAXIMAL_ISR)),
+        *_told_at_once(held),
         (HeldBy.NOT_FETCHING, F.array_except(held, "fetching")),
         (HeldBy.BEHIND, held),
     )

@@ -29,7 +29,7 @@ from replay.findings.spans import spans
 from replay.findings.stale_members import stale_isr_members
 from replay.findings.stalls import STALL_MS, stalled_high_watermarks
 from replay.findings.suspects import IS_BOUNDED, MAY_STALL, WAS_UNDER_MIN_ISR, only, suspects
-from replay.findings.told_epochs import told_epochs
+from replay.findings.told_epochs import told_epochs, with_deletions
 from replay.findings.under_min_isr import times_under_min_isr, with_changed
 from replay.keep import Keep
 from replay.profile import Profile
@@ -48,7 +48,8 @@ def incidents(
     led = keep(spans(leader_timeline), is_small=True)
     elected = elections(landed, led)
     heard = keep(heard_until(landed[T.PRODUCE_EVENTS.name], landed[T.FETCH_EVENTS.name]), is_small=True)
-    epochs = keep(told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]), is_small=True)
+    told = keep(told_epochs(landed[T.LEADER_CHANGES.name], landed[T.METADATA_CHANGES.name]), is_small=True)
+    epochs = keep(with_deletions(told, landed[T.BROKER_STATEMENTS.name]), is_small=True)
     suspected = keep(suspects(leader_timeline, heard, STALL_MS), is_small=True)
     bounded = only(leader_timeline, suspected, IS_BOUNDED)
     changed = with_changed(suspected, landed[T.SETTINGS.name], led)
@@ -62,7 +63,7 @@ def incidents(
         silent_truncations(landed, led, took_part, truncations),
         unclean_elections(elected, profile),
         regressions(led),
-        times_without_leader(epochs, landed),
+        times_without_leader(told, landed),
         isr_changes(isr_steps(leader_timeline)),
         times_under_min_isr(too_small, epochs, landed, profile),
         stalled_high_watermarks(only(leader_timeline, suspected, MAY_STALL), epochs, heard, profile),

@@ -32,17 +32,23 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile, keep: Keep) 
     heard = _heard(leader_timeline.join(in_question, C.on_partition(C.LEADER_EPOCH), "left_semi"))
     heard = heard.where(~is_end_told_late())
     of_late = heard.join(F.broadcast(_not_caught_up(heard, late, wait)), C.on_partition(C.LEADER_EPOCH))
-    before = F.lag(C.EVENT_TIME).over(epoch_in_order(WHO, "caught_up"))
-    events = of_late.where(F.col(C.ISR).isNotNull()).withColumn(
-        "silence", F.unix_millis(C.EVENT_TIME) - F.unix_millis(before)
-    )
     remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col(WHO))
     settled = F.size(C.MAXIMAL_ISR) == F.size(C.ISR)
     behind = F.array_contains(C.ISR, F.col(WHO)) & (remote < F.col(C.LOG_END_OFFSET)) & settled
     within = (F.col(C.EVENT_TIME) > F.col("caught_up")) & (F.col(C.EVENT_TIME) <= F.col("until"))
+    of_stretch = epoch_in_order(WHO, "caught_up")
+    counted = of_late.where(F.col(C.ISR).isNotNull()).withColumn("counts", F.coalesce(within & behind, F.lit(False)))
+    # Out of the ISR, or while a change is in flight, it need not have left: what comes after is another stretch.
+    before = F.when(F.lag("counts").over(of_stretch), F.lag(C.EVENT_TIME).over(of_stretch))
+    events = counted.withColumns(
+        {
+            "silence": F.unix_millis(C.EVENT_TIME) - F.unix_millis(before),
+            "nth": F.count_if(~F.col("counts")).over(of_stretch.rowsBetween(FIRST, NOW)),
+        }
+    )
     stretches = (
-        events.where(within & behind)
-        .groupBy(*MEMBER, "caught_up")
+        events.where("counts")
+        .groupBy(*MEMBER, "caught_up", "nth")
         .agg(
             F.min(C.CAPTURE_ID).alias(C.CAPTURE_ID),
             F.max(C.LEADER_ID).alias(C.LEADER_ID),

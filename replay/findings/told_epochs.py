@@ -1,12 +1,18 @@
-"""Leader epochs that a broker or the controller tells of, those too of which no event is: nobody may have led them."""
+"""Leader epochs that a broker or the controller tells of, those too of which no event is: nobody may have led them.
+
+Nor does anybody lead a partition that is deleted, of which no epoch tells.
+"""
 
 from __future__ import annotations
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from replay.statements import is_of
 from replay.windows import following, timeline
 from schemas import columns as C
+from schemas.columns import NO_REPLICA
+from schemas.kinds import StatementKind
 
 LAST_OF_EPOCH = 1 << 62
 """Comes after every event of its epoch."""
@@ -33,6 +39,27 @@ def told_epochs(leader_changes: DataFrame, metadata_changes: DataFrame) -> DataF
             F.min(C.EVENT_TIME).alias(C.STARTED_AT),
         )
     )
+
+
+def with_deletions(told: DataFrame, statements: DataFrame) -> DataFrame:
+    """Return `told_epochs`, and of each partition whose last leader deleted its log the epoch after, which nobody led.
+
+    `statements` are `broker_statements`. What a follower or an earlier leader deletes ends nothing: it is no replica
+    any more (`ReplicaManager.stopReplicas`, `LogManager.asyncDelete`).
+    """
+    last = told.groupBy(*C.PARTITION_KEY).agg(
+        F.max_by(F.struct(C.LEADER_EPOCH, C.LEADER_ID, C.STARTED_AT), C.LEADER_EPOCH).alias("last")
+    )
+    deleted = statements.where(is_of(StatementKind.LOG_DELETED)).join(last, C.on_partition())
+    is_its = (F.col(C.BROKER_ID) == F.col("last")[C.LEADER_ID]) & (F.col(C.EVENT_TIME) >= F.col("last")[C.STARTED_AT])
+    after = deleted.where(is_its).select(
+        *C.PARTITION_KEY,
+        C.CAPTURE_ID,
+        (F.col("last")[C.LEADER_EPOCH] + 1).alias(C.LEADER_EPOCH),
+        F.lit(NO_REPLICA).alias(C.LEADER_ID),
+        F.col(C.EVENT_TIME).alias(C.STARTED_AT),
+    )
+    return told.unionByName(after)
 
 
 def with_untold_epochs(leader_timeline: DataFrame, told: DataFrame) -> DataFrame:

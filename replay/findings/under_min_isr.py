@@ -65,7 +65,7 @@ def times_under_min_isr(
 
     A change of the topic's setting, or of the default, counts from its own time on (`Partition.isUnderMinIsr` reads it
     whenever it is asked, P:382): the leader's next event may be long after, for what is refused is none. While nobody
-    leads nothing is refused; `epochs` is `told_epochs.told_epochs`.
+    leads nothing is refused; `epochs` is `told_epochs.with_deletions`.
     """
     events = with_untold_epochs(of_the_living(leader_timeline), epochs)
     rows = _with_changes(events, landed, profile).where(F.col(C.IS_UNDER_MIN_ISR).isNotNull())

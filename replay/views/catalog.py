@@ -44,7 +44,8 @@ _LEADERSHIP = (*C.PARTITION_KEY, C.LEADER_EPOCH, C.LEADER_ID)
 VIEWS = (
     View(
         "high_watermark_held", "A stretch in which the HW stood below the LEO: who held it, and why.",
-        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES, T.PRODUCE_EVENTS, T.FETCH_EVENTS, T.SETTINGS),
+        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES, T.BROKER_STATEMENTS, T.PRODUCE_EVENTS, T.FETCH_EVENTS,
+         T.SETTINGS),
         high_watermark_held,
         (*_LEADERSHIP, C.STARTED_AT, C.ENDED_AT, V.LASTED_MS, C.HIGH_WATERMARK, C.LOG_END_OFFSET, V.WHY, V.WAITS_FOR,
          C.ISR, C.MIN_ISR),
@@ -68,7 +69,7 @@ VIEWS = (
     View(
         "leader_states",
         "What a partition's leader knew, from one event to the next: at any moment one row, none while nobody leads.",
-        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES), leader_states,
+        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES, T.BROKER_STATEMENTS), leader_states,
         (*C.PARTITION_KEY, C.VALID_FROM, C.VALID_TO, C.LEADER_EPOCH, C.EVENT_SEQ, C.EVENT_TYPE, C.LEADER_ID,
          C.LOG_END_OFFSET, C.REMOTE_LEO_MAP, C.ISR, C.MIN_ISR, C.IS_UNDER_MIN_ISR, C.HIGH_WATERMARK,
          C.HIGH_WATERMARK_LIMITED_BY, C.LOG_START_OFFSET, C.LAST_STABLE_OFFSET, C.EXACTNESS, C.HIGH_WATERMARK_LOW,

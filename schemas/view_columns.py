@@ -36,15 +36,25 @@ MAX_MS = Field("max_ms", _DOUBLE, "The longest of them.")
 
 # ---- exposure
 SINGLE_COPY_RECORDS = Field(
-    "single_copy_records", _LONG, "Records that no other replica had, as far as the leader knew."
+    "single_copy_records",
+    _LONG,
+    "Records that no other replica had, as far as the leader knew: of a partition with one replica all; NULL where none was heard from.",
 )
 COULD_LOSE = Field(
     "could_lose",
     _LONG,
     "Records past the shortest other ISR member, which may be elected; NULL where none was heard from, or one was not.",
 )
-WOULD_LOSE = Field("would_lose", _LONG, "Records past the longest other ISR member; NULL where none was heard from.")
-RECORD_SECONDS = Field("record_seconds", _DOUBLE, "Records with one copy, times the seconds that they had it.")
+WOULD_LOSE = Field(
+    "would_lose",
+    _LONG,
+    "Records past the longest other ISR member; NULL where none was heard from, or there is none: nobody can be elected cleanly then, but from Kafka 4.0 on maybe an eligible replica outside the ISR (KIP-966), of which no table tells.",
+)
+RECORD_SECONDS = Field(
+    "record_seconds",
+    _DOUBLE,
+    "Records with one copy, times the seconds that they had it; of a row that holds still, up to the last request in its leader's log, NULL without one since.",
+)
 
 # ---- isr_flapping
 CLUSTERED_BY = Field(

@@ -10,9 +10,11 @@ import pytest
 
 from replay.views.positions import consumer_positions
 from schemas import tables as T
-from tests.checked_rows import HERE, Given, at, event, found
+from tests.checked_rows import HERE, Given, at, event, fetched, found
 from tests.frames import rows
 from tests.incident_histories import cut
+from tests.test_exposure import exposed
+from tests.test_views import known, timeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,14 +57,14 @@ def test_a_high_watermark_that_is_not_known_went_nowhere(spark: SparkSession) ->
 def test_the_first_fetch_after_is_of_the_first_epoch(spark: SparkSession) -> None:
     """The numbers of events begin anew with each; and a topic that was made again is another one."""
 
-    def fetched(epoch: int, seq: int, leo: int, **more: Any) -> Given:
+    def fetches(epoch: int, seq: int, leo: int, **more: Any) -> Given:
         return event(epoch, seq, leo, 0, event_type="FETCH", replica_id=2, remote_log_end_offset={2: 1}, **more)
 
     left = {**found("ISR_SHRUNK", epoch=0), "replica_id": 2, "started_at": at(1), "ended_at": at(60)}
     again = {"topic_id": "again"}
     answers = ask(
         spark, "way-back-into-the-isr", incidents=[left, {**left, **again}],
-        leader_timeline=[fetched(0, 9, 8), fetched(1, 2, 20), fetched(0, 9, 5, **again)],
+        leader_timeline=[fetches(0, 9, 8), fetches(1, 2, 20), fetches(0, 9, 5, **again)],
     )  # fmt: skip
 
     assert sorted(row["records_behind_then"] for row in answers) == [4, 7]
@@ -126,3 +128,36 @@ def test_what_is_not_told_is_not_the_clients_fault(spark: SparkSession) -> None:
     (answer,) = ask(spark, "why-out-of-range")
 
     assert (answer["position_is"], answer["cause"]) == ("UNKNOWN", "the capture does not tell")
+
+
+def test_the_worst_that_a_death_would_have_cost_is_listed(spark: SparkSession) -> None:
+    """What only the leader had while nobody else could be elected, and what a member nobody heard of may lack."""
+    led = timeline(
+        spark,
+        alone=[event(0, 1, 1000, 1000, **known([1], {2: 4, 3: 4}, []))],
+        one_behind=[event(0, 1, 10, 4, **known([1, 2, 3], {2: 10, 3: 4}, [3]))],
+        one_unheard=[event(0, 1, 10, 0, **known([1, 2, 3], {2: 10, 3: -1}, [3]))],
+        all_have_it=[event(0, 1, 10, 10, **known([1, 2], {2: 10}, []))],
+        outsider_has_it=[event(0, 1, 10, 10, **known([1], {2: 10}, []))],
+    )
+    exposed(led).createOrReplaceTempView("exposure")
+    columns = ("topic", "single_copy_records", "would_lose", "could_lose")
+
+    assert [tuple(row[column] for column in columns) for row in ask(spark, "had-the-leader-died")] == [
+        ("alone", 996, None, None), ("one_behind", 0, 0, 6), ("one_unheard", 0, 0, None)
+    ]  # fmt: skip
+
+
+def test_records_with_one_copy_at_the_end_of_the_logs_count(spark: SparkSession) -> None:
+    """Up to the last request of their leader; what another leads, which logged none, is not known."""
+    led = timeline(
+        spark,
+        still=[event(0, 1, 10, 10, **known([1], {2: 4}, []))],
+        untold=[event(1, 1, 10, 10, **known([2], {1: 3}, []))],
+    )
+    exposed(led, fetch_events=[fetched(2, event_time=at(3))]).createOrReplaceTempView("exposure")
+    columns = ("topic", "most_records", "record_seconds")
+
+    assert [tuple(row[column] for column in columns) for row in ask(spark, "record-seconds-with-one-copy")] == [
+        ("still", 6, 12.0), ("untold", 7, None)
+    ]  # fmt: skip

@@ -6,13 +6,12 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from pyspark.sql import DataFrame, Row, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from replay.findings.held_back import high_watermark_held
 from replay.releases import profile_for
 from replay.views.catalog import VIEWS
 from replay.views.commits import commit_latency, commit_times
-from replay.views.exposure import exposure
 from schemas import tables as T
 from schemas.kinds import KAFKA_VERSION
 from tests.checked_rows import Given, at, event
@@ -176,47 +175,6 @@ def test_percentiles_are_told_to_the_microsecond(spark: SparkSession) -> None:
     (row,) = commit_latency(two).collect()
 
     assert (row["p50_ms"], row["p95_ms"], row["p99_ms"]) == (155.4, 286.17, 297.794)
-
-
-def test_exposure_of_a_leaders_death(spark: SparkSession) -> None:
-    """Example e: LEO 10, 8, 7, all in the ISR: 7 to 9 can be lost, 8 and 9 will be, and only the leader has those."""
-    led = timeline(
-        spark,
-        e=[
-            event(0, 1, 10, 7, **known([1, 2, 3], {2: 8, 3: 7}, [3])),
-            event(0, 3, 10, 10, **known([1, 2, 3], {2: 10, 3: 10}, [])),
-        ],
-        alone=[event(0, 1, 10, 10, **known([1], {2: 8}, []))],
-        unheard=[event(0, 1, 10, 0, **known([1, 2], {2: -1}, [2]))],
-        one_unheard=[event(0, 1, 10, 0, **known([1, 2, 3], {2: 9, 3: -1}, [3]))],
-    )  # fmt: skip
-    found = {(row["topic"], row["event_seq"]): row for row in exposure(led).collect()}
-
-    def lose(row: Row) -> tuple[int | None, ...]:
-        return row["single_copy_records"], row["would_lose"], row["could_lose"]
-
-    assert lose(found["e", 1]) == (2, 2, 3)
-    assert found["e", 1]["record_seconds"] == 4.0
-    assert lose(found["e", 3]) == (0, 0, 0)
-    assert lose(found["alone", 1]) == (2, None, None)
-    assert lose(found["unheard", 1]) == (None, None, None)
-    assert lose(found["one_unheard", 1]) == (1, 1, None)
-
-
-def test_exposure_lasts_until_whatever_comes_next(spark: SparkSession) -> None:
-    """Be it a leader whose LEO no line tells; that one was killed is known long after the next has begun."""
-    first = event(0, 1, 10, 7, **known([1, 2], {2: 8}, [2]))
-    led = timeline(
-        spark,
-        unknown=[first, event(1, 1, -1, 7), event(1, 9, 12, 12)],
-        killed=[first, {**first, "event_seq": 2, "event_type": "RESTART", "event_time": at(3600)}, event(1, 1, 8, 8)],
-    )
-    found = exposure(led).orderBy("topic", "leader_epoch", "event_seq").collect()
-
-    assert [(row["topic"], row["valid_from"], row["valid_to"], row["record_seconds"]) for row in found[:4]] == [
-        ("killed", clock(1), clock(11), 20.0), ("killed", clock(11), clock(11), 0.0), ("killed", clock(11), None, None),
-        ("unknown", clock(1), clock(11), 20.0),
-    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)

@@ -2,6 +2,7 @@
 SELECT cluster_id, topic, partition, leader_id, valid_from, valid_to, high_watermark, log_end_offset,
        single_copy_records, would_lose, could_lose, record_seconds
 FROM exposure
-WHERE greatest(could_lose, would_lose) > 0  -- could_lose is NULL where a member of the ISR was not heard from yet
-ORDER BY greatest(could_lose, would_lose) DESC, valid_from, cluster_id, topic, partition
+WHERE greatest(could_lose, would_lose, single_copy_records) > 0  -- with an ISR of the leader alone only the last is told
+   OR (could_lose IS NULL AND would_lose IS NOT NULL)  -- a member of the ISR was not heard from yet: nobody knows
+ORDER BY greatest(could_lose, would_lose, single_copy_records) DESC, valid_from, cluster_id, topic, partition
 LIMIT 20

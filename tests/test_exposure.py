@@ -17,7 +17,7 @@ pytestmark = pytest.mark.spark
 
 def exposed(led: DataFrame, **told: list[Given]) -> DataFrame:
     """`exposure` of events, beside which these rows of other tables are all that is told."""
-    others = (T.LEADER_CHANGES, T.METADATA_CHANGES, T.PRODUCE_EVENTS, T.FETCH_EVENTS)
+    others = (T.LEADER_CHANGES, T.METADATA_CHANGES, T.BROKER_STATEMENTS, T.PRODUCE_EVENTS, T.FETCH_EVENTS)
     return exposure(led, *[rows(led.sparkSession, table, *told.get(table.name, ())) for table in others])
 
 
@@ -124,8 +124,9 @@ def test_nobody_is_exposed_while_nobody_leads(spark: SparkSession) -> None:
         "fetch_events": [fetched(2, event_time=at(4000))],
     }
     found = exposed(led, **told).orderBy("topic", "leader_epoch").collect()
-    changes, records = (rows(spark, table, *told[table.name]) for table in (T.LEADER_CHANGES, T.METADATA_CHANGES))
-    states = leader_states(led, changes, records).orderBy("topic", "leader_epoch").collect()
+    landed = (T.LEADER_CHANGES, T.METADATA_CHANGES, T.BROKER_STATEMENTS)
+    epochs = [rows(spark, table, *told.get(table.name, ())) for table in landed]
+    states = leader_states(led, *epochs).orderBy("topic", "leader_epoch").collect()
 
     assert [(row["topic"], row["valid_from"], row["valid_to"], row["record_seconds"]) for row in found] == [
         ("leaderless", clock(1), clock(10), 27.0), ("leaderless", clock(3600), None, None),

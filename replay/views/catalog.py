@@ -62,7 +62,8 @@ VIEWS = (
     ),
     View(
         "exposure", "What only the leader held, and what its death would have lost, from one event to the next.",
-        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES, T.PRODUCE_EVENTS, T.FETCH_EVENTS), exposure,
+        (T.LEADER_TIMELINE, T.LEADER_CHANGES, T.METADATA_CHANGES, T.BROKER_STATEMENTS, T.PRODUCE_EVENTS,
+         T.FETCH_EVENTS), exposure,
         (*C.EPOCH_KEY, C.EVENT_SEQ, C.LEADER_ID, C.VALID_FROM, C.VALID_TO, C.LOG_END_OFFSET, C.HIGH_WATERMARK, C.ISR,
          V.SINGLE_COPY_RECORDS, V.COULD_LOSE, V.WOULD_LOSE, V.RECORD_SECONDS),
     ),

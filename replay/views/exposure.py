@@ -19,6 +19,7 @@ def exposure(
     leader_timeline: DataFrame,
     leader_changes: DataFrame,
     metadata_changes: DataFrame,
+    broker_statements: DataFrame,
     produce_events: DataFrame,
     fetch_events: DataFrame,
 ) -> DataFrame:
@@ -31,7 +32,8 @@ def exposure(
     the seconds they had it, of a row still in force up to the last request in its leader's log, NULL without one since.
     """
     # What comes next ends a state, be its own LEO known or not.
-    led = leader_states(leader_timeline, leader_changes, metadata_changes).where(F.col(C.LOG_END_OFFSET) >= 0)
+    led = leader_states(leader_timeline, leader_changes, metadata_changes, broker_statements)
+    led = led.where(F.col(C.LOG_END_OFFSET) >= 0)
     heard_of = F.broadcast(heard_until(produce_events, fetch_events))
     heard = F.filter(F.map_entries(C.REMOTE_LEO_MAP), lambda it: it["value"] >= 0)
     members = F.filter(heard, lambda it: F.array_contains(C.ISR, it["key"]))

@@ -28,19 +28,23 @@ class Position(StrEnum):
     """Where a consumer's position lies in its leader's log."""
 
     BEHIND = "BEHIND"
-    """Below the HW: there is something to read."""
+    """Below the HW, under read_committed below the LSO: there is something to read."""
     AT_END = "AT_END"
-    """At the HW: everything committed is read."""
+    """At the HW, under read_committed at the LSO: everything that it may read is read."""
     BEYOND_HIGH_WATERMARK = "BEYOND_HIGH_WATERMARK"
     """Above the HW and no leader had reached it: the leader that served knew an older HW."""
     BEYOND_REGRESSED_HIGH_WATERMARK = "BEYOND_REGRESSED_HIGH_WATERMARK"
     """Above the HW, which an earlier leader had taken as far: it went back with an election."""
+    BEYOND_LAST_STABLE_OFFSET = "BEYOND_LAST_STABLE_OFFSET"
+    """Above the LSO under read_committed, and not known to be above the HW: it waits for a transaction to end."""
     BEYOND_LOG_END = "BEYOND_LOG_END"
     """Above the leader's LEO: the records below it are gone (truncation), the fetch is out of range."""
     BELOW_LOG_START = "BELOW_LOG_START"
     """Below the log start: the records are deleted (retention, DeleteRecords), the fetch is out of range."""
+    OUTSIDE_FOLLOWERS_LOG = "OUTSIDE_FOLLOWERS_LOG"
+    """In the leader's log, not in that of the follower that was asked (KIP-392): out of range there, not lost."""
     UNKNOWN = "UNKNOWN"
-    """The capture does not tell what the leader had, or whether a step of the HW came before the fetch or after."""
+    """The capture does not tell what the leader had, or whether a step in its log came before the fetch or after."""
 
 
 class Outcome(StrEnum):

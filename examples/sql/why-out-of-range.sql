@@ -3,8 +3,8 @@ SELECT cluster_id, client_id, topic, partition, event_time, fetch_offset, log_st
        position_is,
        CASE position_is WHEN 'BEYOND_LOG_END' THEN 'the records were truncated: see what-was-lost'
                         WHEN 'BELOW_LOG_START' THEN 'the records were deleted: retention or DeleteRecords'
-                        WHEN 'UNKNOWN' THEN 'the capture does not tell'
-                        ELSE 'neither: look at the client' END AS cause
+                        WHEN 'OUTSIDE_FOLLOWERS_LOG' THEN 'neither: a follower has other ends, the leader has the offset'
+                        ELSE 'the capture does not tell' END AS cause
 FROM consumer_positions
-WHERE error_code = 1 OR position_is IN ('BEYOND_LOG_END', 'BELOW_LOG_START')
+WHERE error_code = 1
 ORDER BY event_time, cluster_id, topic, partition, client_id

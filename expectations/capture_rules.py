@@ -69,7 +69,7 @@ CAPTURE_RULES = (
 
 
 def is_fresh(since: datetime) -> Invariant:
-    """Return the rule of --max-age: the last event is not older than `since`."""
+    """Return the rule of --max-age: the last event, or the last line of any file, is not older than `since`."""
     return Invariant(
         "EventsAreFresh", LAST_EVENTS,
         holds=f"{LAST_EVENT} >= TIMESTAMP '{since:%Y-%m-%d %H:%M:%S}Z'",
@@ -77,5 +77,5 @@ def is_fresh(since: datetime) -> Invariant:
         observed=(LAST_EVENT,), severity=Severity.CRITICAL,
         why="A check of last week's events says nothing of tonight.",
         source="option --max-age",
-        what_to_do="The delivery of logs has stopped, or the ingest has: look at `source_files`.",
+        what_to_do="The delivery of logs has stopped, or the ingest has: `sources_found` tells when each broker's last line was.",
     )  # fmt: skip

@@ -13,7 +13,7 @@ from schemas.columns import Field
 
 FILES = Field("files", C.LONG, "Files of the broker in the capture.")
 TIMES = Field("times", C.LONG, "How often the line has landed for this partition.")
-LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event.")
+LAST_EVENT = Field("last_event", C.TIME, "Time of the cluster's last event, or of the last line of any of its files.")
 _TELL_REPLICAS = (T.LEADER_CHANGES, T.METADATA_CHANGES)
 
 
@@ -61,8 +61,13 @@ def clocks(tables: Tables) -> DataFrame:
 
 
 def last_events(tables: Tables) -> DataFrame:
-    """One row: the time of the last event of any leader."""
-    last = tables[T.LEADER_TIMELINE.name].groupBy(C.CLUSTER_ID).agg(F.max(C.EVENT_TIME).alias(LAST_EVENT))
+    """One row: the time of the last event of any leader, or of the last line of any file; brokers may be idle.
+
+    Not by broker: of one that leads nothing no line may come for days.
+    """
+    events = tables[T.LEADER_TIMELINE.name].select(C.CLUSTER_ID, F.col(C.EVENT_TIME).alias(LAST_EVENT))
+    lines = tables[T.SOURCE_FILES.name].select(C.CLUSTER_ID, F.col(C.LAST_AT).alias(LAST_EVENT))
+    last = events.unionByName(lines).groupBy(C.CLUSTER_ID).agg(F.max(LAST_EVENT).alias(LAST_EVENT))
     return last.withColumns({str(C.CAPTURE_ID): F.lit(""), **nowhere()})
 
 
@@ -78,4 +83,6 @@ LANDED_LINES = Subject(
     "landed_lines", T.PRODUCE_EVENTS, (*OF_PARTITION, *C.LINE), landed_lines,
     beside=(T.FETCH_EVENTS,), may_be_empty=True,
 )  # fmt: skip
-LAST_EVENTS = Subject("last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events, is_of_partition=False)
+LAST_EVENTS = Subject(
+    "last_events", T.LEADER_TIMELINE, (C.CLUSTER_ID,), last_events, beside=(T.SOURCE_FILES,), is_of_partition=False
+)

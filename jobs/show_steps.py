@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import click
 from pyspark.sql import functions as F
@@ -59,11 +59,13 @@ def show(
         require_one(sorted(row[0] for row in of), f"{topic}-{partition}")
     if start is not None:
         events = events.where(F.col(C.EVENT_TIME) >= F.lit(f"{start.isoformat()}Z").cast(C.EVENT_TIME.type))
-    if end is not None:
-        events = events.where(F.col(C.EVENT_TIME) <= F.lit(f"{end.isoformat()}Z").cast(C.EVENT_TIME.type))
+    if end is not None:  # as times are shown: of the whole millisecond
+        past = end + timedelta(milliseconds=1)
+        events = events.where(F.col(C.EVENT_TIME) < F.lit(f"{past.isoformat()}Z").cast(C.EVENT_TIME.type))
     rows, is_cut = step_rows(events, limit)
     if not rows:
-        message = f"no event of {topic}-{partition} in {warehouse}"
+        then = "" if start is None and end is None else " at that time"
+        message = f"no event of {topic}-{partition} in {warehouse}{then}"
         raise CouldNotRunError(message)
     topics = by_topic_id(rows)
     for topic_id, steps in topics.items():

@@ -12,7 +12,9 @@ from replay.windows import FIRST, LAST
 from schemas import columns as C
 
 AT = "at"
-"""string: the time of an event as it is shown, by Spark: Python would show it in this machine's zone."""
+"""string: date and time of an event as they are shown, by Spark: Python would show them in this machine's zone."""
+DATE = len("2026-11-21 ")
+"""Characters of it that are the date."""
 
 BORN = "born"
 """timestamp: that of a topic id's first event."""
@@ -36,21 +38,22 @@ def by_topic_id(rows: Iterable[Row]) -> dict[str, list[Row]]:
 
 def timed(events: DataFrame) -> DataFrame:
     """The events of a leader timeline with `at`."""
-    return events.withColumn(AT, F.date_format(C.EVENT_TIME, "HH:mm:ss.SSS"))
+    return events.withColumn(AT, F.date_format(C.EVENT_TIME, "yyyy-MM-dd HH:mm:ss.SSS"))
 
 
-def lines_of(rows: Iterable[Row]) -> list[Sequence[str]]:
-    """The rows, `timed`, as texts, under `HEAD`."""
-    return [_line(row) for row in rows]
+def lines_of(rows: Sequence[Row]) -> list[Sequence[str]]:
+    """The rows, `timed`, as texts, under `HEAD`; with their dates where these are several."""
+    are_of_one_day = len({row[AT][:DATE] for row in rows}) == 1
+    return [_line(row, row[AT][DATE:] if are_of_one_day else row[AT]) for row in rows]
 
 
-def _line(row: Row) -> Sequence[str]:
+def _line(row: Row, at: str) -> Sequence[str]:
     remote = row[C.REMOTE_LEO_MAP] or {}
     joining = set(row[C.MAXIMAL_ISR] or ()) - set(row[C.ISR] or ())
     isr = " ".join(str(replica) for replica in row[C.ISR] or ()) or "?"
     return (
         f"{row[C.LEADER_EPOCH]}/{row[C.EVENT_SEQ]}",
-        row[AT],
+        at,
         row[C.EVENT_TYPE],
         "" if row[C.REPLICA_ID] < 0 else str(row[C.REPLICA_ID]),
         f"{row[C.LEADER_ID]}:{_offset(row[C.LOG_END_OFFSET])}",

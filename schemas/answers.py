@@ -17,7 +17,7 @@ class HeldBy(StrEnum):
     CAUGHT_UP_OUTSIDE_ISR = "CAUGHT_UP_OUTSIDE_ISR"
     """A replica outside the ISR was caught up within the lag time, and is waited for."""
     NOT_FETCHING = "NOT_FETCHING"
-    """An ISR member did not fetch in the stretch."""
+    """Of an ISR member no fetch was accepted in the stretch."""
     BEHIND = "BEHIND"
     """An ISR member fetched, and was behind."""
     UNKNOWN = "UNKNOWN"

@@ -102,7 +102,7 @@ def test_every_rule_of_a_partition_has_damage() -> None:
         ("NoLineWasRejected", [read_file(rejected=1, landed=7), *[read_file(broker=b) for b in (2, 3)]]),
         ("EveryLineIsAccountedFor", [read_file(read=11), *[read_file(broker=b) for b in (2, 3)]]),
         ("EveryReplicaDeliveredItsLogs", [read_file(broker=b) for b in (1, 2)]),
-        ("EventsAreFresh", [read_file(broker=b) for b in (1, 2, 3)]),
+        ("EventsAreFresh", [read_file(broker=b, last_at=at(60)) for b in (1, 2, 3)]),
     ],
 )
 def test_damage_to_the_capture_is_seen(rule: str, files: list[Any], spark: SparkSession) -> None:
@@ -116,6 +116,15 @@ def test_damage_to_the_capture_is_seen(rule: str, files: list[Any], spark: Spark
     assert {v.rule: (v.status, v.severity) for v in found.verdicts}[rule] == (Status.INVALID, Severity.CRITICAL)
     assert exit_code(found.verdicts, None) is ExitCode.RULE_BROKEN
     assert [(v.status, v.reason) for v in found.partitions] == [(Status.UNKNOWN, f"the capture breaks {rule}")]
+
+
+def test_brokers_may_be_idle(spark: SparkSession) -> None:
+    """Where nothing is appended, fetched or elected the last line of a log tells that logs come."""
+    given = damaged(None) | {T.SOURCE_FILES: [read_file(), read_file(broker=2, last_at=at(7_200))]}
+    tables = {table.name: rows(spark, table, *given[table]) for table in (T.SOURCE_FILES, T.LEADER_TIMELINE)}
+    (told,) = judging.judge(tables, [is_fresh(at(0).astimezone(UTC) + timedelta(hours=1))]).verdicts
+
+    assert told.status == Status.VALID
 
 
 def test_dropped_fetches_are_a_gap_in_their_session(spark: SparkSession) -> None:

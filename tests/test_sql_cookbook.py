@@ -63,8 +63,8 @@ GIVEN |= {
         *(event(0, seq, leo, hw, topic="waits", event_type=kind, isr=[1, 2], maximal_isr=[1, 2], log_start_offset=2,
                 last_stable_offset=hw, replica_id=2, remote_log_end_offset={2: remote}, high_watermark_limited_by=[2])
           for seq, kind, leo, hw, remote in ((1, "APPEND", 9, 4, 4), (21, "FETCH", 9, 6, 6), (23, "FETCH", 9, 9, 9))),
-        event(0, 1, 5, 5, topic="out", isr=[1, 2], remote_log_end_offset={2: 5}),
-        *(event(0, seq, 5, 5, topic="out", event_type="ISR_CHANGE", isr=isr, remote_log_end_offset={2: 5}) for seq, isr in ((2, [1]), (6, [1, 2]))),
+        *(event(0, seq, 5, 5, topic="out", event_type=kind, isr=isr, remote_log_end_offset={2: 5})
+          for seq, kind, isr in ((1, "BECOME_LEADER", [1, 2]), (2, "ISR_CHANGE", [1]), (6, "ISR_CHANGE", [1, 2]))),
     ],
     T.FETCH_EVENTS: [
         {**HERE, "topic": "waits", "leader_epoch": 0, "broker_id": 1, "event_time": at(second), "replica_id": -1,

@@ -10,7 +10,7 @@ from pyspark.sql import SparkSession
 
 from jobs.step_table import lines_of, step_rows
 from schemas import tables as T
-from tests.checked_rows import event
+from tests.checked_rows import at, event
 from tests.frames import rows
 
 pytestmark = pytest.mark.spark
@@ -36,3 +36,11 @@ def test_a_step_is_a_line_of_a_worked_example(spark: SparkSession) -> None:
     assert lines_of(shown) == [
         ("0/2", "10:49:24.000", "FETCH", "2", "1:4", "2:4 3:?", "1 +2", "?", "exact", "broker-1/state-change.log:2")
     ]
+
+
+def test_events_of_several_days_have_their_dates(spark: SparkSession) -> None:
+    """Else nobody could tell what to ask `--from` for."""
+    two = [event(0, 1, 4, 4), event(0, 2, 5, 5, event_time=at(86_400))]
+    shown, _ = step_rows(rows(spark, T.LEADER_TIMELINE, *two), most=2)
+
+    assert [line[1] for line in lines_of(shown)] == ["2026-11-21 10:49:23.000", "2026-11-22 10:49:22.000"]

@@ -23,8 +23,8 @@ def led(*events: Given, **more: Any) -> Rows:
 
 
 def changed_isr(epoch: int, seq: int, leo: int, hw: int, **more: Any) -> Given:
-    """A change of the committed ISR."""
-    return event(epoch, seq, leo, hw, event_type="ISR_CHANGE", **more)
+    """A change of the committed ISR of leader 1, whose followers are 2 and 3."""
+    return event(epoch, seq, leo, hw, event_type="ISR_CHANGE", remote_log_end_offset={2: hw, 3: hw}, **more)
 
 
 def changes(*epochs: tuple[int, int, int], **more: Any) -> list[Given]:

@@ -32,6 +32,20 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile, keep: Keep) 
     heard = _heard(leader_timeline.join(in_question, C.on_partition(C.LEADER_EPOCH), "left_semi"))
     heard = heard.where(~is_end_told_late())
     of_late = heard.join(F.broadcast(_not_caught_up(heard, late, wait)), C.on_partition(C.LEADER_EPOCH))
+    stretches = _in_the_isr(of_late)
+    lasted = F.unix_millis(C.ENDED_AT) - F.unix_millis(C.STARTED_AT) - F.coalesce("silence", F.lit(0))
+    evidence = text(
+        "replica {} stayed in the ISR of leader {} though behind its LEO for {}, {} against {} at the end, and"
+        " last caught up at {}; replica.lag.time.max.ms is {}",
+        WHO, C.LEADER_ID, seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT)), "at_end.remote", "at_end.log_end_offset",
+        "caught_up", F.lit(profile.lag_time_ms),
+    )  # fmt: skip
+    kind = IncidentKind.STALE_ISR_MEMBER
+    return finding(stretches.where(lasted > wait), kind, Severity.WARNING, evidence, replica_id=F.col(WHO))
+
+
+def _in_the_isr(of_late: DataFrame) -> DataFrame:
+    """One row per stretch in which a member was in the ISR, behind, and free to leave, while its time stood still."""
     remote = F.element_at(F.col(C.REMOTE_LEO_MAP), F.col(WHO))
     settled = F.size(C.MAXIMAL_ISR) == F.size(C.ISR)
     behind = F.array_contains(C.ISR, F.col(WHO)) & (remote < F.col(C.LOG_END_OFFSET)) & settled
@@ -46,7 +60,7 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile, keep: Keep) 
             "nth": F.count_if(~F.col("counts")).over(of_stretch.rowsBetween(FIRST, NOW)),
         }
     )
-    stretches = (
+    return (
         events.where("counts")
         .groupBy(*MEMBER, "caught_up", "nth")
         .agg(
@@ -58,15 +72,6 @@ def stale_isr_members(leader_timeline: DataFrame, profile: Profile, keep: Keep) 
             F.max_by(F.struct(remote.alias("remote"), C.LOG_END_OFFSET), C.EVENT_SEQ).alias("at_end"),
         )
     )
-    lasted = F.unix_millis(C.ENDED_AT) - F.unix_millis(C.STARTED_AT) - F.coalesce("silence", F.lit(0))
-    evidence = text(
-        "replica {} stayed in the ISR of leader {} though behind its LEO for {}, {} against {} at the end, and"
-        " last caught up at {}; replica.lag.time.max.ms is {}",
-        WHO, C.LEADER_ID, seconds(F.col(C.STARTED_AT), F.col(C.ENDED_AT)), "at_end.remote", "at_end.log_end_offset",
-        "caught_up", F.lit(profile.lag_time_ms),
-    )  # fmt: skip
-    kind = IncidentKind.STALE_ISR_MEMBER
-    return finding(stretches.where(lasted > wait), kind, Severity.WARNING, evidence, replica_id=F.col(WHO))
 
 
 def _heard(leader_timeline: DataFrame) -> DataFrame:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.tables import LEADER_CHANGES, LEADER_TIMELINE, METADATA_CHANGES, REPLICA_TIMELINE, Table
+from schemas.tables import (
+    BROKER_STATEMENTS,
+    LEADER_CHANGES,
+    LEADER_TIMELINE,
+    METADATA_CHANGES,
+    REPLICA_TIMELINE,
+    Table,
+)
 
 
 @dataclass(frozen=True)
@@ -20,7 +27,7 @@ class Function:
 STATE_AT = Function(
     "state_at",
     "A replica at a moment, beside what its leader knew then: state_at(TIMESTAMP '2026-11-21 10:37:00').",
-    (LEADER_TIMELINE, REPLICA_TIMELINE, LEADER_CHANGES, METADATA_CHANGES),
+    (LEADER_TIMELINE, REPLICA_TIMELINE, LEADER_CHANGES, METADATA_CHANGES, BROKER_STATEMENTS),
     """\
 CREATE OR REPLACE TEMPORARY FUNCTION state_at(moment TIMESTAMP)
 RETURNS TABLE (

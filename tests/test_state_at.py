@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from replay.views.catalog import VIEWS
 from replay.views.states import leader_states
 from schemas import tables as T
 from schemas.functions import STATE_AT
@@ -85,3 +86,10 @@ def test_where_nobody_leads_there_is_no_leader(spark: SparkSession) -> None:
     assert {(row["replica_id"], row["leader_id"], row["leader_log_end_offset"]) for row in told} == {
         (2, None, None), (3, None, None),
     }  # fmt: skip
+
+
+def test_where_it_is_its_view_is() -> None:
+    """A function is registered where its tables are there, and so must be all that its view is made of."""
+    (states,) = (view for view in VIEWS if view.name == "leader_states")
+
+    assert {*states.of} <= {*STATE_AT.of}

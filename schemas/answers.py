@@ -38,7 +38,7 @@ class Position(StrEnum):
     BEYOND_LAST_STABLE_OFFSET = "BEYOND_LAST_STABLE_OFFSET"
     """Above the LSO under read_committed, and not known to be above the HW: it waits for a transaction to end."""
     BEYOND_LOG_END = "BEYOND_LOG_END"
-    """Above the leader's LEO: the records below it are gone (truncation), the fetch is out of range."""
+    """Above the leader's LEO, out of range: the records below it are gone (truncation), or never were there."""
     BELOW_LOG_START = "BELOW_LOG_START"
     """Below the log start: the records are deleted (retention, DeleteRecords), the fetch is out of range."""
     OUTSIDE_FOLLOWERS_LOG = "OUTSIDE_FOLLOWERS_LOG"

@@ -17,7 +17,7 @@ from schemas.tables import ALL_TABLES, Table
 def register_views(
     warehouse: Warehouse, views: Iterable[View] = (*VIEWS, *RULE_VIEWS)
 ) -> list[Table | View | Function]:
-    """Register each table that is there, and each view and function of such, under its name; all that is registered.
+    """Register each table that is there, and each view and function of what is, under its name; all that is registered.
 
     They are to be read: DELETE, UPDATE, MERGE or INSERT of such a name is refused.
     """
@@ -27,7 +27,8 @@ def register_views(
         _to_read(warehouse.read(table)).createOrReplaceTempView(table.name)
     for view in derived:
         _to_read(view.rows(*map(warehouse.read, view.of))).createOrReplaceTempView(view.name)
-    functions = [function for function in FUNCTIONS if set(function.of) <= set(present)]
+    known = {table.name for table in present} | {view.name for view in derived}
+    functions = [function for function in FUNCTIONS if set(function.of) <= known]
     for function in functions:
         warehouse.spark.sql(function.sql)
     return [*present, *derived, *functions]

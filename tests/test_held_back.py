@@ -12,9 +12,10 @@ from replay.findings.told_epochs import told_epochs, with_deletions
 from replay.profile import Profile
 from replay.views.catalog import VIEWS
 from schemas.tables import BROKER_STATEMENTS, LEADER_CHANGES, LEADER_TIMELINE, METADATA_CHANGES
-from tests.checked_rows import at, became_leader, event, log_deleted
+from tests.checked_rows import Given, at, became_leader, event, log_deleted
 from tests.frames import nothing_else, rows
 from tests.nothing_told import untold
+from tests.test_views import known, timeline
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -131,29 +132,24 @@ def test_a_deleted_topic_stalls_no_longer(spark: SparkSession) -> None:
 def test_a_stretch_has_one_reason(spark: SparkSession) -> None:
     """Whom the HW waits for stays; why it does changes with the first fetch, and as its ISR changes."""
 
-    def known(isr: list[int], maximal: list[int], remote: int, limited: bool = True) -> dict[str, Any]:
-        return {"isr": isr, "maximal_isr": maximal, "remote_log_end_offset": {2: remote},
-                "high_watermark_limited_by": [2] if limited else []}  # fmt: skip
+    def step(seq: int, leo: int, hw: int, remote: int, isr: list[int], *joining: int, **more: Any) -> Given:
+        waits_for = [2] if hw < leo else []
+        return event(0, seq, leo, hw, **known(isr, {2: remote}, waits_for, maximal_isr=[*isr, *joining]), **more)
 
-    fetch = {"replica_id": 2}
-    histories = {
-        "first_then_behind": [
-            event(0, 1, 12, 5, **known([1, 2], [1, 2], -1)), event(0, 30, 12, 5, **known([1, 2], [1, 2], 5), **fetch),
-            event(0, 31, 12, 12, **known([1, 2], [1, 2], 12, limited=False), **fetch),
+    fetch, append, change = {"replica_id": 2}, {"event_type": "APPEND"}, {"event_type": "ISR_CHANGE"}
+    led = timeline(
+        spark,
+        first_then_behind=[
+            step(1, 12, 5, -1, [1, 2]), step(30, 12, 5, 5, [1, 2], **fetch), step(31, 12, 12, 12, [1, 2], **fetch),
         ],
-        "isr_removed": [
-            event(0, 2, 9, 4, event_type="APPEND", **known([1, 2], [1, 2], 4)),
-            event(0, 40, 9, 4, event_type="ISR_CHANGE", **known([1], [1], 4)),
-            event(0, 41, 9, 9, event_type="APPEND", **known([1], [1], 4, limited=False)),
+        isr_removed=[
+            step(2, 9, 4, 4, [1, 2], **append), step(40, 9, 4, 4, [1], **change), step(41, 9, 9, 4, [1], **append),
         ],
-        "in_flight": [
-            event(0, 2, 9, 4, event_type="APPEND", **known([1], [1, 2], 4)),
-            event(0, 30, 9, 4, event_type="ISR_CHANGE", **known([1, 2], [1, 2], 4)),
-            event(0, 60, 9, 9, **known([1, 2], [1, 2], 9, limited=False), **fetch),
+        in_flight=[
+            step(2, 9, 4, 4, [1], 2, **append), step(30, 9, 4, 4, [1, 2], **change), step(60, 9, 9, 9, [1, 2], **fetch),
         ],
-    }  # fmt: skip
-    given = [{**row, "topic": topic} for topic, events in histories.items() for row in events]
-    held = high_watermark_held(rows(spark, LEADER_TIMELINE, *given), *nothing_else(spark, *HELD_OF[1:]))
+    )  # fmt: skip
+    held = high_watermark_held(led, *nothing_else(spark, *HELD_OF[1:]))
     found: dict[str, list[tuple[str, int]]] = {}
     for row in held.orderBy("topic", "started_at").collect():
         found.setdefault(row["topic"], []).append((row["why"], row["lasted_ms"]))

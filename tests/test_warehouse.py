@@ -201,7 +201,7 @@ def test_views_stand_beside_their_tables(warehouse: Warehouse, spark: SparkSessi
     warehouse.create(LEADER_TIMELINE)
 
     registered = {view.name for view in register_views(warehouse)}
-    assert ("isr_flapping" in registered, "exposure" in registered) == (True, False)
+    assert ("isr_flapping" in registered, "exposure" in registered, "state_at" in registered) == (True, False, False)
     assert spark.sql("SELECT times_out FROM isr_flapping").isEmpty()
 
 

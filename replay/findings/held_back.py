@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -116,10 +118,22 @@ def _stretches(leader_timeline: DataFrame, *cut_at: str) -> DataFrame:
 
 def _reason() -> Column:
     """Return which of the reasons that a single event tells holds after it; NULL where none of them does."""
-    nobody, reason = F.expr(C.NOBODY), F.lit(None).cast("string")
-    for one, replicas in reversed(_told_at_once(F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, nobody))):
-        reason = F.when(F.size(F.coalesce(replicas, nobody)) > 0, one.value).otherwise(reason)
-    return reason
+    return _first_of(_told_at_once(_held()))[0]
+
+
+def _held() -> Column:
+    """Return for whom the HW waits, nobody where that is not told."""
+    return F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, F.expr(C.NOBODY))
+
+
+def _first_of(reasons: Sequence[tuple[HeldBy, Column]]) -> tuple[Column, Column]:
+    """Return the first reason that is of some replica, NULL where none is, and the replicas that it is of."""
+    nobody = F.expr(C.NOBODY)
+    why, who = F.lit(None).cast("string"), nobody
+    for reason, replicas in reversed(reasons):
+        is_it = F.size(F.coalesce(replicas, nobody)) > 0
+        why, who = F.when(is_it, reason.value).otherwise(why), F.when(is_it, F.array_sort(replicas)).otherwise(who)
+    return why, who
 
 
 def _told_at_once(held: Column) -> tuple[tuple[HeldBy, Column], ...]:
@@ -133,16 +147,11 @@ def _told_at_once(held: Column) -> tuple[tuple[HeldBy, Column], ...]:
 
 def _explained(gate: Column) -> tuple[Column, Column]:
     """Return why the HW stood and for whom it waited, by what the leader knew (P:1152 maybeIncrementLeaderHW)."""
-    nobody = F.expr(C.NOBODY)
-    held = F.coalesce(C.HIGH_WATERMARK_LIMITED_BY, nobody)
-    reasons = (
-        *_told_at_once(held),
-        (HeldBy.NOT_FETCHING, F.array_except(held, "fetching")),
-        (HeldBy.BEHIND, held),
-    )
-    why, who = F.lit(HeldBy.UNKNOWN.value), nobody
-    for reason, replicas in reversed(reasons):
-        is_it = F.size(F.coalesce(replicas, nobody)) > 0
-        why, who = F.when(is_it, reason.value).otherwise(why), F.when(is_it, F.array_sort(replicas)).otherwise(who)
+    held = _held()
+    others = ((HeldBy.NOT_FETCHING, F.array_except(held, "fetching")), (HeldBy.BEHIND, held))
+    why, who = _first_of((*_told_at_once(held), *others))
     under = gate & F.coalesce(C.IS_UNDER_MIN_ISR, F.lit(False))
-    return F.when(under, HeldBy.UNDER_MIN_ISR.value).otherwise(why), F.when(under, nobody).otherwise(who)
+    return (
+        F.when(under, HeldBy.UNDER_MIN_ISR.value).otherwise(F.coalesce(why, F.lit(HeldBy.UNKNOWN.value))),
+        F.when(under, F.expr(C.NOBODY)).otherwise(who),
+    )

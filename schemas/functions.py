@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.tables import REPLICA_TIMELINE
+from schemas.kinds import StatementKind
+from schemas.tables import BROKER_STATEMENTS, REPLICA_TIMELINE
 
 
 @dataclass(frozen=True)
@@ -19,9 +20,9 @@ class Function:
 
 STATE_AT = Function(
     "state_at",
-    "A replica at a moment, beside what its leader knew then: state_at(TIMESTAMP '2026-11-21 10:37:00').",
-    (REPLICA_TIMELINE.name, "leader_states"),
-    """\
+    "A replica at a moment, if its log is not deleted, beside what its leader knew: state_at(TIMESTAMP '2026-11-21 10:37:00').",
+    (REPLICA_TIMELINE.name, "leader_states", BROKER_STATEMENTS.name),
+    f"""\
 CREATE OR REPLACE TEMPORARY FUNCTION state_at(moment TIMESTAMP)
 RETURNS TABLE (
     cluster_id STRING, topic STRING, topic_id STRING, partition INT, replica_id INT, role STRING,
@@ -40,7 +41,11 @@ FROM (
     LEFT JOIN leader_states l
       ON l.cluster_id = r.cluster_id AND l.topic = r.topic AND l.topic_id = r.topic_id AND l.partition = r.partition
      AND l.valid_from <= moment AND coalesce(moment < l.valid_to, TRUE)
-    WHERE r.valid_from <= moment AND coalesce(moment < r.valid_to, TRUE))
+    WHERE r.valid_from <= moment AND coalesce(moment < r.valid_to, TRUE)) s
+LEFT ANTI JOIN broker_statements d
+  ON d.cluster_id = s.cluster_id AND d.topic = s.topic AND d.topic_id = s.topic_id AND d.partition = s.partition
+ AND d.broker_id = s.replica_id AND d.kind = '{StatementKind.LOG_DELETED}'
+ AND d.event_time BETWEEN s.valid_from AND moment
 WHERE place = 1""",
 )
 

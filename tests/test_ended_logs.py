@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 
@@ -34,10 +34,14 @@ LOGS_END = {1: 10, 2: 100, 3: 97}
 """The second of each broker's last request."""
 
 
-def tables(spark: SparkSession, changes: list[tuple[int, int, int, int, list[int]]]) -> Mapping[str, DataFrame]:
+def tables(
+    spark: SparkSession,
+    changes: list[tuple[int, int, int, int, list[int]]],
+    deletions: Sequence[tuple[int, int, int]] = (),
+) -> Mapping[str, DataFrame]:
     """Logs that end, with lines of roles: partition, second, broker that writes, leader and ISR of the next epoch.
 
-    An epoch has the number of the second in which it began.
+    An epoch has the number of the second in which it began. `deletions` of logs: partition, second, broker.
     """
     fetched = [{**HERE, "broker_id": b, "replica_id": 2, "event_time": at(s)} for b, s in LOGS_END.items()]
     roles = [
@@ -48,10 +52,15 @@ def tables(spark: SparkSession, changes: list[tuple[int, int, int, int, list[int
         }
         for line, (partition, second, broker, leader, isr) in enumerate(changes)
     ]  # fmt: skip
+    said = [
+        {**HERE, "partition": partition, "event_time": at(second), "broker_id": broker, "kind": "log_deleted"}
+        for partition, second, broker in deletions
+    ]
     return {
         T.FETCH_EVENTS.name: rows(spark, T.FETCH_EVENTS, *fetched),
         T.LEADER_CHANGES.name: rows(spark, T.LEADER_CHANGES, *roles),
-    } | {table.name: rows(spark, table) for table in (T.PRODUCE_EVENTS, T.BROKER_STATEMENTS, T.METADATA_CHANGES)}
+        T.BROKER_STATEMENTS.name: rows(spark, T.BROKER_STATEMENTS, *said),
+    } | {table.name: rows(spark, table) for table in (T.PRODUCE_EVENTS, T.METADATA_CHANGES)}
 
 
 def second(of: str) -> Column:
@@ -75,6 +84,18 @@ def test_a_leader_whose_log_ended_was_asked_on(spark: SparkSession) -> None:
 
     found = ends_in_silence(landed).select(C.PARTITION, C.LEADER_EPOCH, second(HEARD_UNTIL_US), second(AT_US))
     assert [tuple(row) for row in found.orderBy(C.PARTITION).collect()] == [(0, 1, 10.0, 100.0), (3, 1, 10.0, 60.0)]
+
+
+def test_of_a_deleted_topic_nobody_was_asked(spark: SparkSession) -> None:
+    """Whose log its leader deleted: not what a follower deletes, nor what the leader deleted before it led."""
+    changes = [(partition, 5, 1, 1, [1, 2]) for partition in range(5)]
+    deletions = [(0, 9, 1), (1, 12, 1), (2, 60, 1), (3, 9, 2), (4, 3, 1)]
+    landed = tables(spark, changes, deletions)
+
+    found = ends_in_silence(landed).select(C.PARTITION, second(HEARD_UNTIL_US), second(AT_US))
+    assert [tuple(row) for row in found.orderBy(C.PARTITION).collect()] == [
+        (2, 10.0, 60.0), (3, 10.0, 100.0), (4, 10.0, 100.0),
+    ]  # fmt: skip
 
 
 def test_it_is_said_whose_log_ended(spark: SparkSession, capsys: pytest.CaptureFixture[str]) -> None:

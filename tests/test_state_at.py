@@ -11,7 +11,7 @@ from replay.views.catalog import VIEWS
 from replay.views.states import leader_states
 from schemas import tables as T
 from schemas.functions import STATE_AT
-from tests.checked_rows import Given, at, became_leader, event, state
+from tests.checked_rows import Given, at, became_leader, event, log_deleted, state
 from tests.frames import rows
 
 if TYPE_CHECKING:
@@ -44,9 +44,17 @@ LED_BY_TWO = (
 
 
 def ask(spark: SparkSession, led: Sequence[Given], states: Sequence[Given], second: float, *lines: Given) -> list[Row]:
-    """What `state_at` tells of a moment; `lines` are of leader changes."""
-    tables = ((T.LEADER_TIMELINE, led), (T.LEADER_CHANGES, lines), (T.METADATA_CHANGES, ()), (T.BROKER_STATEMENTS, ()))
-    leader_states(*[rows(spark, table, *given) for table, given in tables]).createOrReplaceTempView("leader_states")
+    """What `state_at` tells of a moment; `lines` are of leader changes, and statements."""
+    said = [line for line in lines if "kind" in line]
+    tables = (
+        (T.LEADER_TIMELINE, led),
+        (T.LEADER_CHANGES, [line for line in lines if line not in said]),
+        (T.METADATA_CHANGES, ()),
+        (T.BROKER_STATEMENTS, said),
+    )
+    frames = [rows(spark, table, *given) for table, given in tables]
+    leader_states(*frames).createOrReplaceTempView("leader_states")
+    frames[-1].createOrReplaceTempView(T.BROKER_STATEMENTS.name)
     rows(spark, T.REPLICA_TIMELINE, *states).createOrReplaceTempView(T.REPLICA_TIMELINE.name)
     spark.sql(STATE_AT.sql)
     return spark.sql(f"SELECT * FROM state_at(TIMESTAMP '{at(second).isoformat()}')").collect()  # noqa: S608 - our own
@@ -86,6 +94,16 @@ def test_where_nobody_leads_there_is_no_leader(spark: SparkSession) -> None:
     assert {(row["replica_id"], row["leader_id"], row["leader_log_end_offset"]) for row in told} == {
         (2, None, None), (3, None, None),
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("second", "found"), [(31, {2, 3}), (41, {3}), (43, set())])
+def test_a_replica_whose_log_is_deleted_is_none(spark: SparkSession, second: float, found: set[int]) -> None:
+    """Each broker tells of its own, a second later or more; of another's, or of one before the state, nothing is ended."""
+    own = [log_deleted("ledger", 3, 0.5), log_deleted("ledger", 2, 40), log_deleted("ledger", 3, 42)]
+    others = [log_deleted("ledger", 4, 20), log_deleted("other", 3, 30), log_deleted("ledger", 2, 30) | {"partition": 7}]
+    told = ask(spark, LED, STATES, second, *own, *others)
+
+    assert {row["replica_id"] for row in told} == found
 
 
 def test_what_it_reads_is_there_by_name() -> None:

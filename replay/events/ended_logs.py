@@ -24,6 +24,7 @@ from schemas.kinds import ChangeKind, StatementKind
 ENDED = "ended_logs"
 """Name under which tables bring `ends_in_silence`: asked for wherever silence is, and a plan of its own."""
 _EPOCH = C.on_partition(C.LEADER_EPOCH)
+_DELETED_US = "deleted_us"
 
 
 def with_ended_logs(landed: Mapping[str, DataFrame], keep: Keep) -> Mapping[str, DataFrame]:
@@ -35,13 +36,16 @@ def ends_in_silence(landed: Mapping[str, DataFrame]) -> DataFrame:
     """One row per leader epoch that went on when its leader's request log had ended: the leader's last line, and times.
 
     Columns: the partition key, broker_id, the line's, event_time, leader_epoch; `heard_until_us`, the last request of
-    the log, and `at_us`, when the epoch ended: as the next one began, or with the last request of any broker.
+    the log, and `at_us`, when the epoch ended: as the next one began, as its leader deleted its log (of a topic that is
+    deleted no epoch tells), or with the last request of any broker.
     """
     if ENDED in landed:
         return landed[ENDED]
     ended = early_ends(landed).where(F.col(HEARD_UNTIL_US).isNotNull())
     known = _led(landed).join(F.broadcast(ended), [str(c) for c in C.BROKER_KEY])
-    timed = with_times(known, landed).withColumn(AT_US, F.coalesce(NEXT_US, REQUESTS_END_US))
+    since = F.when(F.col(_DELETED_US) > F.unix_micros(C.EVENT_TIME), F.col(_DELETED_US))
+    deleted = with_times(known, landed).join(F.broadcast(_deletions(landed)), C.on_partition(C.BROKER_ID), "left")
+    timed = deleted.withColumn(AT_US, F.least(since, F.coalesce(NEXT_US, REQUESTS_END_US)))
     # One that was silent and has just taken its role, or changed its ISR, is there: nobody has asked it yet.
     went_on_us = F.col(AT_US) - F.greatest(HEARD_UNTIL_US, F.unix_micros(C.EVENT_TIME))
     of_late = timed.where(went_on_us > ASKED_WITHIN_US)
@@ -60,6 +64,13 @@ def _led(landed: Mapping[str, DataFrame]) -> DataFrame:
     last = told.groupBy(*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH).agg(F.max(line).alias("line"))
     columns = (*C.PARTITION_KEY, C.BROKER_ID, C.LEADER_EPOCH, "line.*")
     return last.select(*columns).where("members > 1").drop("members")
+
+
+def _deletions(landed: Mapping[str, DataFrame]) -> DataFrame:
+    """One row per replica that deleted its log, by its broker_id: `deleted_us`, when it last did."""
+    deleted = landed[T.BROKER_STATEMENTS.name].where(is_of(StatementKind.LOG_DELETED))
+    last_us = F.unix_micros(F.max(C.EVENT_TIME)).alias(_DELETED_US)
+    return deleted.groupBy(*C.PARTITION_KEY, C.BROKER_ID).agg(last_us)
 
 
 def _logged_ends(landed: Mapping[str, DataFrame], epochs: DataFrame) -> DataFrame:

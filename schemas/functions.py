@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from schemas.kinds import StatementKind
 from schemas.tables import BROKER_STATEMENTS, REPLICA_TIMELINE
 
 
@@ -20,9 +19,9 @@ class Function:
 
 STATE_AT = Function(
     "state_at",
-    "A replica at a moment, if its log is not deleted, beside what its leader knew: state_at(TIMESTAMP '2026-11-21 10:37:00').",
+    "A replica at a moment, beside what its leader knew then: state_at(TIMESTAMP '2026-11-21 10:37:00').",
     (REPLICA_TIMELINE.name, "leader_states", BROKER_STATEMENTS.name),
-    f"""\
+    """\
 CREATE OR REPLACE TEMPORARY FUNCTION state_at(moment TIMESTAMP)
 RETURNS TABLE (
     cluster_id STRING, topic STRING, topic_id STRING, partition INT, replica_id INT, role STRING,
@@ -44,7 +43,7 @@ FROM (
     WHERE r.valid_from <= moment AND coalesce(moment < r.valid_to, TRUE)) s
 LEFT ANTI JOIN broker_statements d
   ON d.cluster_id = s.cluster_id AND d.topic = s.topic AND d.topic_id = s.topic_id AND d.partition = s.partition
- AND d.broker_id = s.replica_id AND d.kind = '{StatementKind.LOG_DELETED}'
+ AND d.broker_id = s.replica_id AND d.kind = 'log_deleted'
  AND d.event_time BETWEEN s.valid_from AND moment
 WHERE place = 1""",
 )

@@ -98,9 +98,10 @@ def test_where_nobody_leads_there_is_no_leader(spark: SparkSession) -> None:
 
 @pytest.mark.parametrize(("second", "found"), [(31, {2, 3}), (41, {3}), (43, set())])
 def test_a_replica_whose_log_is_deleted_is_none(spark: SparkSession, second: float, found: set[int]) -> None:
-    """Each broker tells of its own, a second later or more; of another's, or of one before the state, nothing is ended."""
+    """Each broker tells of its own; what another deletes, or itself before the state began, ends nothing."""
     own = [log_deleted("ledger", 3, 0.5), log_deleted("ledger", 2, 40), log_deleted("ledger", 3, 42)]
-    others = [log_deleted("ledger", 4, 20), log_deleted("other", 3, 30), log_deleted("ledger", 2, 30) | {"partition": 7}]
+    others = [log_deleted("ledger", 4, 20), log_deleted("other", 3, 30), log_deleted("ledger", 2, 30)]
+    others[-1]["partition"] = 7
     told = ask(spark, LED, STATES, second, *own, *others)
 
     assert {row["replica_id"] for row in told} == found

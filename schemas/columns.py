@@ -88,7 +88,7 @@ SOURCE_LINE            = Field("source_line",            LONG, "Line of that fil
 # ---- time and order
 EVENT_TIME             = Field("event_time",             TIME, "When it happened, on the clock of the row's broker (UTC, microseconds).")
 RESPONSE_TIME          = Field("response_time",          TIME, "When the answer was complete and handed to the network, on the leader's clock.")
-LOCAL_TIME_US          = Field("local_time_us",          LONG, "Microseconds the broker worked on the request: event_time is exact to this, not better.")
+LOCAL_TIME_US          = Field("local_time_us",          LONG, "Microseconds the broker worked on the request: event_time is exact to this, not better; where a coordinator has to verify a transaction first (KIP-890, Kafka 3.6), to the response.")
 EVENT_SEQ              = Field("event_seq",              LONG, "Total order of the events of one partition and leader epoch, made by replay/.")
 LEADER_EPOCH           = Field("leader_epoch",           INT,  "Term of the leader, bumped by every election; -1 unknown.")
 PARTITION_EPOCH        = Field("partition_epoch",        INT,  "Version of the partition's metadata (zkVersion before KRaft); -1 unknown.")

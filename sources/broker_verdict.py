@@ -51,7 +51,7 @@ def _verdict_of_other() -> Column:
 
 
 def _is_out_of_range() -> Column:
-    """Some number of the line has too many digits to be one, or is less than Kafka's least."""
+    """Some number of the line has too many digits, is less than Kafka's least, or an offset that none follows."""
     offsets = F.exists(F.array(*[F.lit(name) for name in OFFSETS]), lambda name: _is_none(name, "bigint", -1))
     ids = F.exists(F.array(*[F.lit(name) for name in IDS]), lambda name: _is_none(name, "int", -2))
     return offsets | ids
@@ -59,7 +59,8 @@ def _is_out_of_range() -> Column:
 
 def _is_none(field: Column, number_type: str, least: int) -> Column:
     digits = F.nullif(F.try_element_at(F.col(TOLD), field), F.lit(""))
-    return digits.isNotNull() & F.coalesce(digits.try_cast(number_type) < least, F.lit(True))
+    number = digits.try_cast(number_type)
+    return digits.isNotNull() & F.coalesce((number < least) | (number == C.NO_BOUND), F.lit(True))
 
 
 def _cuts_nothing() -> Column:

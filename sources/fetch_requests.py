@@ -16,9 +16,12 @@ SESSION = "session"
 PARKED_US = 500
 """A fetch with so much remote time was parked (DelayedFetch): one with less may have been, too."""
 
+IS_THROTTLED = "is_throttled"
+"""boolean: a consumer over its quota is answered without looking (`FetchContext.getThrottledResponse`)."""
+
 TURN = (
     C.SOURCE_FILE, C.SOURCE_LINE, C.EVENT_TIME, C.RESPONSE_TIME, C.LOCAL_TIME_US, C.REPLICA_ID, C.REPLICA_EPOCH,
-    C.CLIENT_ID, C.SESSION_ID, C.SESSION_EPOCH, C.ISOLATION_LEVEL, C.IS_PARKED,
+    C.CLIENT_ID, C.SESSION_ID, C.SESSION_EPOCH, C.ISOLATION_LEVEL, C.IS_PARKED, IS_THROTTLED,
 )  # fmt: skip
 """What is of the request and not of a partition."""
 
@@ -31,7 +34,7 @@ def fetch_requests(parsed: DataFrame) -> DataFrame:
     request, response = F.col("request"), F.col("response")
     return (
         request_log.landed(parsed, FETCH)
-        .withColumns(_turn(request))
+        .withColumns(_turn(request, response))
         .withColumn(C.SESSION_ID, _session_id(request, response))
         .withColumn(SESSION, _session())
         .select(
@@ -52,7 +55,7 @@ def unknown(column: Column, data_type: str) -> Column:
     return F.coalesce(column, F.lit(-1)).cast(data_type)
 
 
-def _turn(request: Column) -> dict[str, Column]:
+def _turn(request: Column, response: Column) -> dict[str, Column]:
     return {
         C.EVENT_TIME: request_log.event_time(),
         C.RESPONSE_TIME: request_log.response_time(),
@@ -61,6 +64,7 @@ def _turn(request: Column) -> dict[str, Column]:
         C.SESSION_EPOCH: unknown(request["sessionEpoch"], "int"),
         C.ISOLATION_LEVEL: F.coalesce(request["isolationLevel"], F.lit(0)),
         C.IS_PARKED: F.col("remote_time_us") >= PARKED_US,
+        IS_THROTTLED: F.coalesce(response["throttleTimeMs"] > 0, F.lit(False)),
     }
 
 

@@ -6,7 +6,8 @@ down would be requests x partitions rows; an implied fetch asks for the same off
 nothing but *when* the replica was last heard. So of a run of implied fetches only the last is a row: it bounds the run.
 
 A response lists only the partitions with records, an error, or another HW or log start than the session was told last
-(`FetchSession.CachedPartition.maybeUpdateResponseData`). So one that omits a partition tells its HW as well.
+(`FetchSession.CachedPartition.maybeUpdateResponseData`). So one that omits a partition tells its HW as well, unless
+a quota was exceeded: then it lists none, and tells nothing (`KafkaApis.handleFetchRequest`).
 
 One window along what names a partition in a session, and one, of two numbers a request, that finds where a session has
 gaps (`sources.fetch_spans`). A broker's followers have one or two sessions: to lead windows along all that a request
@@ -32,7 +33,7 @@ from sources.fetch_names import (
     by_name,
     params,
 )
-from sources.fetch_requests import SESSION, TURN, fetch_requests
+from sources.fetch_requests import IS_THROTTLED, SESSION, TURN, fetch_requests
 from sources.fetch_spans import BY_ID, SPAN, SPAN_END, in_spans
 from sources.resolve_topics import with_topic
 
@@ -132,12 +133,16 @@ def _fetches(names: DataFrame) -> DataFrame:
 
 
 def _with_turns(fetches: DataFrame, requests: DataFrame) -> DataFrame:
-    """The fetches with what their requests have of themselves; outside any session none is unbroken."""
+    """The fetches with what their requests have of themselves; outside any session none is unbroken.
+
+    An answer to a request over its quota says nothing of the HW, but its session remembers what it was told.
+    """
     own = [F.col("turn")[c].alias(c) for c in TURN if c != C.SESSION_EPOCH]
     since = F.when(F.col(C.SESSION_ID) == 0, -1).otherwise(F.col(SPAN))
+    told = F.when(F.col(IS_THROTTLED), UNKNOWN_OFFSET).otherwise(F.col(C.SESSION_HIGH_WATERMARK))
     return (
         fetches.join(requests.select(*REQUEST, *own), REQUEST)
-        .withColumns({C.SESSION_UNBROKEN_SINCE: since, C.LEADER_EPOCH: _leader_epoch()})
+        .withColumns({C.SESSION_UNBROKEN_SINCE: since, C.LEADER_EPOCH: _leader_epoch(), C.SESSION_HIGH_WATERMARK: told})
         .select(*T.FETCH_EVENTS.parsed)
     )
 

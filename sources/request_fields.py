@@ -102,12 +102,14 @@ def is_out_of_range(line: Column) -> Column:
         FETCH: [
             F.array_min(listed["partition"]) < 0,
             (replica >= 0) & (F.array_min(listed["fetchOffset"]) < 0),
+            (replica >= 0) & (F.array_max(listed["fetchOffset"]) == C.NO_BOUND),
             replica < LEAST_REPLICA_ID,
         ],
         PRODUCE: [
             F.array_min(answered["index"]) < 0,
             F.array_min(answered["partition"]) < 0,
             F.array_min(answered["baseOffset"]) < C.UNKNOWN_OFFSET,
+            F.array_max(answered["baseOffset"]) == C.NO_BOUND,
             F.array_min(asked["index"]) < 0,
         ],
         LEADER_AND_ISR: [

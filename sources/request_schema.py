@@ -1,4 +1,4 @@
-"""What the request log's JSON looks like: one schema for every version, of Kafka 2.8 to 4.3 and of the text before.
+"""What the request log's JSON looks like: one schema for every version, of Kafka 2.8 to 4.4 and of the text before.
 
 The log prints a field of the protocol by its name in the release that wrote it, and leaves out what the API version
 does not have, so a field that was renamed is here under each of its names:
@@ -14,7 +14,7 @@ does not have, so a field that was renamed is here under each of its names:
 | roles (up to 2.3)    | `topicStates` of `topic`, or `partitionStates`; `partition`                         |
 | markers              | `transactionMarkers` of `topic`, `partitions` (up to 2.5); `markers` of `name`,     |
 |                      | `partitionIndexes`, and `partitionIndex` in the answer (WRITE_TXN_MARKERS)          |
-| partition epoch      | `zkVersion` (LEADER_AND_ISR of 2.8 to 3.0), `partitionEpoch` (since 3.1)            |
+| partition epoch      | `zkVersion` (LEADER_AND_ISR of 2.8 to 3.2 at least), later `partitionEpoch`         |
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ ANSWERED_MARKERS = _many(
     topics=_many(name=TEXT, topic=TEXT, partitions=_many(partitionIndex=INT, partition=INT, errorCode=INT)),
 )
 RESPONSE = _struct(
-    errorCode=INT, sessionId=INT, responses=ANSWERED_TOPICS,
+    throttleTimeMs=INT, errorCode=INT, sessionId=INT, responses=ANSWERED_TOPICS,
     markers=ANSWERED_MARKERS, transactionMarkers=ANSWERED_MARKERS,
 )  # fmt: skip
 

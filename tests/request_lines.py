@@ -57,6 +57,7 @@ def fetch(
     forgotten: Sequence[int] = (),
     response_session: int | None = None,
     error: int = 0,
+    throttled_ms: int = 0,
     at: int = 0,
 ) -> str:
     """A fetch of replica 2: `listed` fetch offsets and `answered` words by partition of `orders`."""
@@ -76,6 +77,7 @@ def fetch(
         "forgottenTopicsData": [{"topicId": ORDERS_ID, "partitions": list(forgotten)}] if forgotten else [],
     }
     response = {
+        "throttleTimeMs": throttled_ms,
         "errorCode": error,
         "sessionId": session_id if response_session is None else response_session,
         "responses": [{"topicId": ORDERS_ID, "partitions": answers}] if answers else [],

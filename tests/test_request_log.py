@@ -69,6 +69,9 @@ LINES_AND_REASONS = [
     (produce(5, sendTimeMs=-1.5), "number out of range"),
     (fetch((9, 1), {-4: 5}), "number out of range"),
     (fetch((9, 1), {0: -5}), "number out of range"),
+    (produce(2**63 - 1), "number out of range"),
+    (fetch((9, 1), {0: 2**63 - 1}), "number out of range"),
+    (fetch((9, 1), {0: 2**63 - 1}).replace('"replicaId":2', '"replicaId":-1'), None),
     (fetch((9, 1), {0: 5}).replace('"replicaId":2', '"replicaId":-12'), "number out of range"),
     (fetch((9, 1), {0: -2}).replace('"replicaId":2', '"replicaId":-1'), None),
     (

@@ -169,6 +169,15 @@ def test_converted_records_have_their_size(spark: SparkSession) -> None:
     assert '"recordsSizeInBytes":61' in row.response
 
 
+def test_of_records_without_a_text_the_size_is_not_known(spark: SparkSession) -> None:
+    """Converted ones, up to 2.3: what else the line tells is read."""
+    lazy = "org.apache.kafka.common.record.LazyDownConversionRecords@f99c5ab1"
+    of_size, of_object = parsed(spark, FETCH, re.sub(r"FileRecords\(.*?\)", lazy, FETCH))
+
+    without = re.sub(r'"recordsSizeInBytes":\d+,?', "", of_size.response).replace(",}", "}")
+    assert json.loads(of_object.response) == json.loads(without) != json.loads(of_size.response)
+
+
 def test_a_line_cut_anywhere_is_rejected_or_the_same(spark: SparkSession) -> None:
     """Its end gone, another line written into it: only behind the times there is nothing to lose."""
     for text, expected in EXAMPLES[:1] + EXAMPLES[2:3] + EXAMPLES[7:8]:

@@ -43,3 +43,18 @@ def test_a_response_that_omits_a_partition_tells_that_its_hw_is_the_same(spark: 
     assert told(fetched(spark, ids, texts)) == whole
     first = fetch_rows(parse(frame(spark, texts[:3]), "UTC"), ids)
     assert told(fetched(spark, ids, texts[3:], landed=first)) == [it for it in whole if it[1] >= 3]
+
+
+def test_an_answer_over_a_quota_tells_no_hw(spark: SparkSession) -> None:
+    """It lists nothing (`FetchContext.getThrottledResponse`), so it tells nothing; the session remembers."""
+    ids = ids_of(spark, ("orders", ORDERS_ID, None))
+    texts = [
+        fetch((0, 0), {0: 10}, {0: {"highWatermark": 9}}, response_session=5),
+        fetch((5, 1), {0: 11}, throttled_ms=2500),
+        fetch((5, 2), {0: 12}),
+        fetch((5, 3)),
+        fetch((5, 4), throttled_ms=1),
+    ]
+    rows = fetched(spark, ids, texts)
+
+    assert [(row.session_epoch, row.session_high_watermark) for row in rows] == [(0, 9), (1, -1), (2, 9), (4, -1)]

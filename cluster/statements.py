@@ -1,6 +1,6 @@
 """The brokers' own words at DEBUG and TRACE, by kind: what truth.jsonl.gz is made of.
 
-The wordings are those of 2.3 to 4.3. `topic_partition` is common to all; other names become a row's fields.
+The wordings are those of 2.3 to 4.4. `topic_partition` is common to all; other names become a row's fields.
 """
 
 from __future__ import annotations

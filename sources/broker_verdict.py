@@ -60,7 +60,7 @@ def _is_out_of_range() -> Column:
 def _is_none(field: Column, number_type: str, least: int) -> Column:
     digits = F.nullif(F.try_element_at(F.col(TOLD), field), F.lit(""))
     number = digits.try_cast(number_type)
-    return digits.isNotNull() & F.coalesce((number < least) | (number == C.NO_BOUND), F.lit(True))
+    return digits.isNotNull() & F.coalesce((number < least) | (number == outcomes.NONE_FOLLOWS), F.lit(True))
 
 
 def _cuts_nothing() -> Column:

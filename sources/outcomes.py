@@ -26,6 +26,9 @@ NOT_TEXT = r"[\x00-\x08\x{FFFD}]"
 OUT_OF_RANGE = "number out of range"
 """Why a line is rejected that has a number which cannot be: a damaged one is to stop no delivery."""
 
+NONE_FOLLOWS = 2**63 - 1
+"""The greatest bigint: an offset that no other follows is of no record, and an end behind it would overflow."""
+
 CONTINUATION = "continuation of a message"
 """Why a line without a time stamp is ignored: a stack trace, or the rest of a message of several lines."""
 

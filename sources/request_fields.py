@@ -9,6 +9,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from schemas import columns as C
+from sources.outcomes import NONE_FOLLOWS
 from sources.request_schema import FETCH, LEADER_AND_ISR, PRODUCE, WRITE_TXN_MARKERS
 
 TIMES = ("totalTimeMs", "requestQueueTimeMs", "localTimeMs", "remoteTimeMs", "responseQueueTimeMs", "sendTimeMs")
@@ -102,14 +103,14 @@ def is_out_of_range(line: Column) -> Column:
         FETCH: [
             F.array_min(listed["partition"]) < 0,
             (replica >= 0) & (F.array_min(listed["fetchOffset"]) < 0),
-            (replica >= 0) & (F.array_max(listed["fetchOffset"]) == C.NO_BOUND),
+            (replica >= 0) & (F.array_max(listed["fetchOffset"]) == NONE_FOLLOWS),
             replica < LEAST_REPLICA_ID,
         ],
         PRODUCE: [
             F.array_min(answered["index"]) < 0,
             F.array_min(answered["partition"]) < 0,
             F.array_min(answered["baseOffset"]) < C.UNKNOWN_OFFSET,
-            F.array_max(answered["baseOffset"]) == C.NO_BOUND,
+            F.array_max(answered["baseOffset"]) == NONE_FOLLOWS,
             F.array_min(asked["index"]) < 0,
         ],
         LEADER_AND_ISR: [

@@ -101,7 +101,7 @@ def _word(key: str) -> Column:
 
 def _is_out_of_range() -> Column:
     """Whether the batch ends before it begins, before the first offset there is, or where none can follow."""
-    is_none = (F.col(C.LAST_OFFSET) < 0) | (F.col(C.LAST_OFFSET) == C.NO_BOUND)
+    is_none = (F.col(C.LAST_OFFSET) < 0) | (F.col(C.LAST_OFFSET) == outcomes.NONE_FOLLOWS)
     return is_none | ~F.col(C.BASE_OFFSET).between(C.UNKNOWN_OFFSET, F.col(C.LAST_OFFSET))
 
 

@@ -20,11 +20,12 @@ from replay.events.untold import ADDED, with_untold_leaderships
 from replay.keep import as_it_is
 from schemas import columns as C
 from schemas import tables as T
+from schemas.kinds import StatementKind as S
 from tests.bounds import leader_high_watermarks, leader_intervals, outside, replica_intervals, replica_values
 from tests.captured import landed_from, timelines_of
 from tests.conftest import CAPTURES
 from tests.frames import rows
-from tests.test_replay_silence import BEGIN, HERE, at
+from tests.test_replay_silence import BEGIN, HERE, at, statement
 from tests.truth import truth_of
 
 pytestmark = pytest.mark.spark
@@ -52,10 +53,7 @@ def tables(
         }
         for line, (partition, second, broker, leader, isr) in enumerate(changes)
     ]  # fmt: skip
-    said = [
-        {**HERE, "partition": partition, "event_time": at(second), "broker_id": broker, "kind": "log_deleted"}
-        for partition, second, broker in deletions
-    ]
+    said = [statement(S.LOG_DELETED, at_, -1, partition=of, broker_id=broker) for of, at_, broker in deletions]
     return {
         T.FETCH_EVENTS.name: rows(spark, T.FETCH_EVENTS, *fetched),
         T.LEADER_CHANGES.name: rows(spark, T.LEADER_CHANGES, *roles),

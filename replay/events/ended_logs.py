@@ -43,9 +43,10 @@ def ends_in_silence(landed: Mapping[str, DataFrame]) -> DataFrame:
         return landed[ENDED]
     ended = early_ends(landed).where(F.col(HEARD_UNTIL_US).isNotNull())
     known = _led(landed).join(F.broadcast(ended), [str(c) for c in C.BROKER_KEY])
-    since = F.when(F.col(_DELETED_US) > F.unix_micros(C.EVENT_TIME), F.col(_DELETED_US))
-    deleted = with_times(known, landed).join(F.broadcast(_deletions(landed)), C.on_partition(C.BROKER_ID), "left")
-    timed = deleted.withColumn(AT_US, F.least(since, F.coalesce(NEXT_US, REQUESTS_END_US)))
+    of_replica = C.on_partition(C.BROKER_ID)
+    dated = with_times(known, landed).join(F.broadcast(_deletions(landed)), of_replica, "left")
+    deleted_since = F.when(F.col(_DELETED_US) > F.unix_micros(C.EVENT_TIME), F.col(_DELETED_US))
+    timed = dated.withColumn(AT_US, F.least(deleted_since, F.coalesce(NEXT_US, REQUESTS_END_US)))
     # One that was silent and has just taken its role, or changed its ISR, is there: nobody has asked it yet.
     went_on_us = F.col(AT_US) - F.greatest(HEARD_UNTIL_US, F.unix_micros(C.EVENT_TIME))
     of_late = timed.where(went_on_us > ASKED_WITHIN_US)
